@@ -30,11 +30,13 @@ from typing import TYPE_CHECKING, Any
 from genobit import accessor as _accessor  # noqa: F401 - registers ds.genobit and da.genobit
 
 if TYPE_CHECKING:
+    from genobit.data.pairs.table import PairTable
     from genobit.data.selection import Selection
     from genobit.engine.options import get_options, set_options
     from genobit.io.alignment import open_alignment
     from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.measurements import measurements
+    from genobit.io.pairs import open_pairs
     from genobit.io.plink import open_plink
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
     from genobit.io.resumable_zarr import to_zarr
@@ -48,12 +50,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
+    "PairTable": "genobit.data.pairs.table",
     "Selection": "genobit.data.selection",
     "get_options": "genobit.engine.options",
     "load_ipython_extension": "genobit.launcher.ipython",
     "measurements": "genobit.io.measurements",
     "open_alignment": "genobit.io.alignment",
     "open_gcta": "genobit.io.gcta",
+    "open_pairs": "genobit.io.pairs",
     "open_plink": "genobit.io.plink",
     "open_plink_rel": "genobit.io.plink_rel",
     "open_vcf": "genobit.io.vcf",
@@ -70,12 +74,14 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "PairTable",
     "Selection",
     "get_options",
     "load_ipython_extension",
     "measurements",
     "open_alignment",
     "open_gcta",
+    "open_pairs",
     "open_plink",
     "open_plink_rel",
     "open_vcf",

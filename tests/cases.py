@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+import genobit as gb
 from tests.cohorts import cohort, mosaic_calls
 from tests.kendall.test_pairs import expression
 from tests.ld.test_sites import alignment, letters
@@ -38,7 +39,7 @@ class Case(NamedTuple):
     """Whether it computes at once."""
 
 
-NO_RESULT = {"compute", "explain", "progress", "estimate", "parquet", "checkpoint"}
+NO_RESULT = {"compute", "explain", "progress", "estimate", "checkpoint"}
 """Parameters that say how a result is computed, shown or kept, and not which."""
 
 
@@ -266,6 +267,13 @@ def called(case: Case, source: Any, given: Mapping[str, Any]) -> Any:
     """The result of the method; arguments that are functions are made here."""
     arguments = {key: value() if callable(value) else value for key, value in given.items()}
     return getattr(source.genobit, case.method)(**arguments)
+
+
+def computed(found: Any) -> Any:
+    """A result in memory."""
+    if isinstance(found, gb.PairTable):
+        return found.to_dataframe()
+    return found.compute()
 
 
 def by_argument(case: Case) -> Iterator[tuple[str, Change, Change]]:

@@ -105,11 +105,11 @@ def ld_pairs(rng: np.random.Generator) -> None:
     pairs = window_pairs(len(calls), bits.variant_contig.values, None, window)
     expected = [(i, j) for i, j in pairs if right[i, j] >= limit]
     with tempfile.TemporaryDirectory() as folder:
-        bits.genobit.ld_pairs(threshold=limit, window=window, parquet=f"{folder}/pairs")
+        bits.genobit.ld_pairs(threshold=limit, window=window).to_parquet(f"{folder}/pairs")
         import pandas as pd
 
         found = pd.read_parquet(f"{folder}/pairs")
-    ends = found[["variants_0", "variants_1"]].values.tolist()
+    ends = found[["variant_0", "variant_1"]].values.tolist()
     assert sorted(map(tuple, ends)) == expected
     r2 = [right[i, j] for i, j in ends]
     np.testing.assert_allclose(found["r2"], r2, **LINKAGE)
@@ -241,7 +241,7 @@ def tau_pairs(rng: np.random.Generator) -> None:
     expr = expression(20, int(rng.choice([20, 45])), int(rng.integers(2**32)), missing=0.05)
     wanted = all_pairs(expr)
     keep = (wanted["tau"].abs() >= 0.2003) & (wanted["qvalue"] <= 0.05)
-    found = expr.genobit.kendall_pairs(0.2003, 0.05).to_pandas()
+    found = expr.genobit.kendall_pairs(0.2003, 0.05).to_dataframe()
     ends = ["gene_0", "gene_1", "n"]
     np.testing.assert_array_equal(found[ends], wanted[keep][ends])
     np.testing.assert_allclose(found["tau"], wanted[keep]["tau"], rtol=0, atol=1e-14)

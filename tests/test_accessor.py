@@ -577,9 +577,11 @@ def everything(bits: xr.Dataset) -> list[bytes]:
     ]
     if bits.attrs["genobit_layout"] == "haplotype":
         found += [bits.genobit.ld("dprime").values, bits.genobit.ld("D", window="3cM").values]
-    table = bits.genobit.ld_pairs(threshold=0.2, window=40).compute()
-    table = table.sort_values(["variants_0", "variants_1"])
-    found += [table[c].to_numpy() for c in ("variants_0", "variants_1", "position_1", "r", "r2")]
+    table = bits.genobit.ld_pairs(threshold=0.2, window=40).to_dataframe()
+    table = table.sort_values(["variant_0", "variant_1"])
+    found += [
+        table[c].to_numpy() for c in ("variant_0", "variant_1", "variant_position_1", "r", "r2")
+    ]
     return [array.tobytes() for array in found]
 
 
@@ -803,17 +805,19 @@ def test_band_and_pairs__equal_the_matrix(window: int | str, contigs: int) -> No
         bits = ds.genobit.pack(phased=True)
         square = bits.genobit.ld("r2").values
         np.testing.assert_array_equal(bits.genobit.ld("r2", window=window), banded(square, inside))
-        table = bits.genobit.ld_pairs(threshold=0.25, window=window).compute()
-    found = list(zip(table.variants_0, table.variants_1, strict=True))
+        table = bits.genobit.ld_pairs(threshold=0.25, window=window).to_dataframe()
+    found = list(zip(table.variant_0, table.variant_1, strict=True))
     assert sorted(found) == sorted((i, j) for i, j in inside if square[i, j] >= 0.25)
-    i, j = table.variants_0.to_numpy(), table.variants_1.to_numpy()
+    i, j = table.variant_0.to_numpy(), table.variant_1.to_numpy()
     np.testing.assert_array_equal(table.r2, square[i, j])
     np.testing.assert_array_equal(table.r, bits.genobit.ld("r").values[i, j])
-    np.testing.assert_array_equal(table.position_0, ds.variant_position.values[i])
-    np.testing.assert_array_equal(table.position_1, ds.variant_position.values[j])
-    assert table.id_0.tolist() == ds.variant_id.values[i].tolist()
-    assert table.id_1.tolist() == ds.variant_id.values[j].tolist()
-    assert table.contig.tolist() == ds.contig_id.values[ds.variant_contig.values[i]].tolist()
+    np.testing.assert_array_equal(table.variant_position_0, ds.variant_position.values[i])
+    np.testing.assert_array_equal(table.variant_position_1, ds.variant_position.values[j])
+    assert table.variant_id_0.tolist() == ds.variant_id.values[i].tolist()
+    assert table.variant_id_1.tolist() == ds.variant_id.values[j].tolist()
+    assert (
+        table.variant_contig.tolist() == ds.contig_id.values[ds.variant_contig.values[i]].tolist()
+    )
     assert (ds.variant_contig.values[i] == ds.variant_contig.values[j]).all()
 
 
@@ -821,56 +825,58 @@ def test_pairs__without_a_window_are_those_of_a_contig() -> None:
     ds = cohort(random_calls(1, 150, 60), contigs=2, chunks=(64, 60))
     with gb.set_options(chunk_rows=64):
         square = ds.genobit.ld("r2").values
-        table = ds.genobit.ld_pairs(threshold=0).compute()
+        table = ds.genobit.ld_pairs(threshold=0).to_dataframe()
     contig = ds.variant_contig.values
     wanted = np.triu((square >= 0) & (contig[:, None] == contig), 1)
     np.testing.assert_array_equal(
-        table[["variants_0", "variants_1"]].sort_values(["variants_0", "variants_1"]),
+        table[["variant_0", "variant_1"]].sort_values(["variant_0", "variant_1"]),
         np.argwhere(wanted),
     )
 
 
 def test_pairs__without_labels_and_without_any_pair() -> None:
     ds = cohort(random_calls(1, 30, 60))[["call_genotype"]]
-    table = ds.genobit.ld_pairs(threshold=0.1).compute()
-    assert table.columns.tolist() == ["variants_0", "variants_1", "r", "r2"]
+    table = ds.genobit.ld_pairs(threshold=0.1).to_dataframe()
+    assert table.columns.tolist() == ["variant_0", "variant_1", "r", "r2"]
     assert len(table) > 0
     mono = ds.assign(call_genotype=0 * ds.call_genotype)
-    assert len(mono.genobit.ld_pairs(threshold=0).compute()) == 0
+    assert len(mono.genobit.ld_pairs(threshold=0).to_dataframe()) == 0
 
 
 def test_pairs__at_the_threshold() -> None:
     calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
     ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-    assert len(ds.genobit.ld_pairs(threshold=0.75).compute()) == 1
-    assert len(ds.genobit.ld_pairs(threshold=0.7500001).compute()) == 0
+    assert len(ds.genobit.ld_pairs(threshold=0.75).to_dataframe()) == 1
+    assert len(ds.genobit.ld_pairs(threshold=0.7500001).to_dataframe()) == 0
     same = ds.isel(variants=[0, 0])
-    assert len(same.genobit.ld_pairs(threshold=1).compute()) == 1
+    assert len(same.genobit.ld_pairs(threshold=1).to_dataframe()) == 1
 
 
-@pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")  # dask's own
 def test_pairs__stream_to_parquet(tmp_path: Path) -> None:
     ds = cohort(random_calls(1, 300, 60), contigs=3, chunks=(64, 60))
     with gb.set_options(chunk_rows=64):
         pairs = ds.genobit.ld_pairs(threshold=0.3, window=50)
-        assert pairs.npartitions > 3
-        pairs.to_parquet(tmp_path / "pairs", compute_kwargs={"scheduler": "threads"})
-        table = pairs.compute()
+        pairs.to_parquet(tmp_path / "pairs")
+        table = pairs.to_dataframe()
+    assert len(list((tmp_path / "pairs").glob("*.parquet"))) > 3
     again = pd.read_parquet(tmp_path / "pairs")
     assert again.columns.tolist() == table.columns.tolist()
-    key = ["variants_0", "variants_1"]
+    key = ["variant_0", "variant_1"]
     pd.testing.assert_frame_equal(
         again.sort_values(key).reset_index(drop=True),
         table.sort_values(key).reset_index(drop=True),
         check_dtype=False,
     )
     assert again.dtypes["r2"] == np.float32
-    assert pairs.dtypes["variants_0"] == again.dtypes["variants_0"] == np.int64
+    assert table.dtypes["variant_0"] == again.dtypes["variant_0"] == np.int64
 
 
-def test_pairs__example_has_the_types_of_the_table() -> None:
-    pairs = cohort(random_calls(1, 50, 60), contigs=2).genobit.ld_pairs(threshold=0.3)
-    assert pairs.compute().dtypes.astype(str).to_dict() == pairs.dtypes.astype(str).to_dict()
+def test_pairs__name_their_columns_without_computing() -> None:
+    with raise_if_dask_computes():
+        pairs = cohort(random_calls(1, 50, 60), contigs=2).genobit.ld_pairs(threshold=0.3)
+        columns = pairs.columns
+        assert repr(pairs).endswith(f"{', '.join(columns)}>")
+    assert pairs.to_dataframe().columns.tolist() == columns
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint32", "float64"])
@@ -923,7 +929,7 @@ def test_monomorphic_variants_are_not_a_number_and_silent() -> None:
     for statistic in ("r", "r2", "dprime"):
         assert np.isnan(bits.genobit.ld(statistic).values[:12]).all()
     assert np.isnan(bits.genobit.ld("r2", phased=False).values[:12]).all()
-    assert (bits.genobit.ld_pairs(threshold=0).compute().variants_0 >= 12).all()
+    assert (bits.genobit.ld_pairs(threshold=0).to_dataframe().variant_0 >= 12).all()
     assert np.isnan(bits.genobit.allele_frequency()[10:12]).all()
 
 
@@ -931,7 +937,7 @@ def test_one_variant_of_one_sample() -> None:
     ds = cohort(random_calls(1, 1, 1))
     assert np.isnan(ds.genobit.ld("r2")).all()
     assert ds.genobit.ld("r2", window=5).shape == (1, 0)
-    assert len(ds.genobit.ld_pairs(threshold=0).compute()) == 0
+    assert len(ds.genobit.ld_pairs(threshold=0).to_dataframe()) == 0
 
 
 def test_no_variants__as_after_a_filter_that_none_passed() -> None:
@@ -940,7 +946,7 @@ def test_no_variants__as_after_a_filter_that_none_passed() -> None:
     assert none.genobit.ld(window=4).compute().shape == (0, 0)
     assert none.genobit.allele_frequency().compute().shape == (0,)
     for window in (None, 3, "1kb"):
-        assert len(none.genobit.ld_pairs(threshold=0.2, window=window).compute()) == 0
+        assert len(none.genobit.ld_pairs(threshold=0.2, window=window).to_dataframe()) == 0
 
 
 # Computing at once

@@ -155,10 +155,10 @@ def analyses(size, where):
         options = gb.set_options(chunk_rows=20, kernel="popcount", eager_limit=2**22)
         with options, dask.config.set(num_workers=1):
             asked = {"threshold": None, "fdr": None}
-            path = wider.genobit.kendall_pairs(**asked, parquet=where / "tau")
+            path = wider.genobit.kendall_pairs(**asked).to_parquet(where / "tau")
         if small:
-            right = wider.compute().genobit.kendall_pairs(**asked).to_pandas()
-            ends = ["variants_0", "variants_1"]
+            right = wider.compute().genobit.kendall_pairs(**asked).to_dataframe()
+            ends = ["variant_0", "variant_1"]
             found = pd.read_parquet(path).sort_values(ends, ignore_index=True)
             pd.testing.assert_frame_equal(found, right, check_exact=True)
 
@@ -208,8 +208,8 @@ def analyses(size, where):
         "epistasis": epistasis,
         "pca": pca,
         "ld of a window": lambda: gb.to_zarr(wide.genobit.ld(window=4), where / "band"),
-        "ld_pairs": lambda: wide.genobit.ld_pairs(
-            threshold=0.01, window=4, parquet=where / "pairs"
+        "ld_pairs": lambda: wide.genobit.ld_pairs(threshold=0.01, window=4).to_parquet(
+            where / "pairs"
         ),
         "ld_prune": lambda: wide.genobit.ld_prune(4, 1, 0.2),
         "ld_clump": lambda: wide.genobit.ld_clump(p, 0.2, 4, 1e-4, 1e-2),

@@ -11,13 +11,15 @@ import xarray as xr
 
 import genobit
 import genobit.launcher.plots
-from genobit.kendall.network import PairTable
+from genobit.data.pairs.network import Network
+from genobit.data.pairs.table import PairTable
 
 # IPython calls them, with its shell.
 HOOKS = {"genobit.load_ipython_extension", "genobit.unload_ipython_extension"}
 CLASSES = {
     "Dataset.genobit": xr.Dataset.genobit,
     "DataArray.genobit": xr.DataArray.genobit,
+    "Network": Network,
     "PairTable": PairTable,
 }
 
@@ -37,7 +39,7 @@ PUBLIC = dict(public())
 
 
 def test_methods_are_among_what_is_public():
-    methods = {"Dataset.genobit.ld", "DataArray.genobit.kendall", "PairTable.from_parquet"}
+    methods = {"Dataset.genobit.ld", "DataArray.genobit.kendall", "PairTable.to_parquet"}
     assert methods <= PUBLIC.keys()
     assert PUBLIC.keys() >= HOOKS
 

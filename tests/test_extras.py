@@ -116,12 +116,6 @@ folder = pathlib.Path(sys.argv[1])
     "matrix\\na AC\\nb AG\\n;\\nend;\\n"
 )
 
-def pairs():
-    from genobit.kendall.network import PairTable
-    import pandas as pd
-    edges = pd.DataFrame({"gene_0": [0], "gene_1": [1], "tau": [0.9]})
-    return PairTable(edges, ["a", "b"], "gene")
-
 def plots():
     from genobit import plots
 
@@ -161,12 +155,10 @@ calls = {
     "msprime": [lambda: gb.sample_dataset(cache_dir=folder)],
     "panel": [draw],
     "pyarrow": [
-        lambda: cohort().genobit.ld_pairs(threshold=0.3),
-        lambda: cohort().genobit.ld_pairs(threshold=0.3, parquet=folder / "pairs"),
-        lambda: cohort().genobit.grm_pairs(threshold=0.1),
-        lambda: cohort().genobit.kendall_pairs(0.1, parquet=folder / "pairs.parquet"),
-        lambda: pairs().to_parquet(folder / "pairs.parquet"),
-        lambda: type(pairs()).from_parquet(folder / "pairs.parquet"),
+        lambda: cohort().genobit.ld_pairs(threshold=0.3).to_parquet(folder / "pairs"),
+        lambda: cohort().genobit.grm_pairs(threshold=0.1).to_parquet(folder / "pairs"),
+        lambda: cohort().genobit.kendall_pairs(0.1).to_parquet(folder / "pairs"),
+        lambda: gb.open_pairs(folder / "pairs.parquet"),
         lambda: command("demo"),
     ],
     "voila": [lambda: command("app")],

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dask.dataframe as dd
 import holoviews as hv
 import ipywidgets
 import numpy as np
@@ -25,7 +24,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit import plots
-from genobit.kendall.network import PairTable
+from genobit.data.pairs.network import Network
 from genobit.launcher.explore import Explore, ExploreArray
 from tests.cohorts import mosaic_calls
 
@@ -79,8 +78,8 @@ class Inputs:
         return self.expr.genobit.kendall(compute=True)
 
     @functools.cached_property
-    def pairs(self) -> PairTable:
-        return self.expr.genobit.kendall_pairs(0.0, None)
+    def pairs(self) -> Network:
+        return self.expr.genobit.kendall_pairs(0.0, None).to_network()
 
     @functools.cached_property
     def pcs(self) -> xr.Dataset:
@@ -250,7 +249,7 @@ PLOTS: dict[str, Callable[[Inputs], Any]] = {
                 "20kb", bins=3, resamples=2, parts=2, populations="sample_population"
             )
         ),
-        plots.ld_decay(x.bits.genobit.ld_pairs(threshold=0.0, window="20kb").compute()),
+        plots.ld_decay(x.bits.genobit.ld_pairs(threshold=0.0, window="20kb").to_dataframe()),
     ],
     "ld_heatmap": lambda x: [
         plots.ld_heatmap(x.ld, lead=2, blocks=x.bits.genobit.ld_blocks("5kb")),
@@ -336,17 +335,16 @@ EXPORTS: dict[str, Callable[[Inputs], Any]] = {
             (x.folder / "z4.zarr", x.result),
         )
     ],
-    "ld_pairs(parquet=)": lambda x: written(
-        x, lambda path: x.bits.genobit.ld_pairs(threshold=0.1, parquet=path, progress=False)
+    "ld_pairs().to_parquet()": lambda x: written(
+        x, lambda path: x.bits.genobit.ld_pairs(threshold=0.1).to_parquet(path, progress=False)
     ),
-    "kendall_pairs(parquet=)": lambda x: written(
-        x, lambda path: x.expr.genobit.kendall_pairs(0.1, None, parquet=path, progress=False)
+    "kendall_pairs().to_parquet()": lambda x: written(
+        x, lambda path: x.expr.genobit.kendall_pairs(0.1, None).to_parquet(path, progress=False)
     ),
-    "PairTable.to_cytoscape": lambda x: written(x, x.pairs.to_cytoscape),
-    "PairTable.to_graphml": lambda x: written(x, x.pairs.to_graphml),
-    "PairTable.to_parquet": lambda x: written(x, x.pairs.to_parquet),
-    "PairTable.to_pandas": lambda x: x.pairs.to_pandas(),
-    "PairTable.to_networkx": lambda x: list(x.pairs.to_networkx().edges(data=True)),
+    "Network.to_cytoscape": lambda x: written(x, x.pairs.to_cytoscape),
+    "Network.to_graphml": lambda x: written(x, x.pairs.to_graphml),
+    "Network.to_dataframe": lambda x: x.pairs.to_dataframe(),
+    "Network.to_networkx": lambda x: list(x.pairs.to_networkx().edges(data=True)),
 }
 
 
@@ -387,7 +385,7 @@ def test_nothing_is_left_out() -> None:
     opened = {f"{k}.{name}" for k, cls in explorers.items() for name in public(cls)}
     assert opened == set(EXPLORERS) - set(explorers)
     writers = {name for name in gb.__all__ if name.startswith("to_")}
-    tables = {f"PairTable.{name}" for name in public(PairTable) if name.startswith("to_")}
+    tables = {f"Network.{name}" for name in public(Network) if name.startswith("to_")}
     assert writers | tables == {name for name in EXPORTS if "(" not in name}
 
 
@@ -430,10 +428,10 @@ def told(found: Any, form: str) -> Any:
     """Values and labels as lists; contigs by name, whatever their form is."""
     if isinstance(found, list | tuple):
         return [told(each, form) for each in found]
-    if isinstance(found, PairTable):
-        return [told(found.to_pandas(), form), found.attrs, repr(found)]
-    if isinstance(found, dd.DataFrame):
-        found = found.compute(scheduler="synchronous")
+    if isinstance(found, Network):
+        return [told(found.to_dataframe(), form), found.attrs, repr(found)]
+    if isinstance(found, gb.PairTable):
+        found = found.to_dataframe()
     if isinstance(found, pd.DataFrame):
         return {str(name): listed(name, found[name]) for name in found}
     if isinstance(found, xr.DataArray):

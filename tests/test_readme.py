@@ -11,7 +11,7 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 
 
 def test_example() -> None:
-    for package in ("msprime", "pyarrow", "holoviews", "dask.dataframe"):
+    for package in ("msprime", "holoviews"):
         pytest.importorskip(package)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     found = doctest.testfile(str(README), module_relative=False, optionflags=options)

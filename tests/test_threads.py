@@ -15,17 +15,15 @@ import pandas as pd
 import pytest
 from dask.callbacks import Callback
 
-from genobit.kendall.network import PairTable
-from tests.cases import CASES, SOURCES, Case, called, name, packed, sick, taxa
+import genobit as gb
+from tests.cases import CASES, SOURCES, Case, called, computed, name, packed, sick, taxa
 
 THREADS = 8
 
 
 def result_of(case: Case) -> Any:
     found = called(case, SOURCES[case.source](), case.base)
-    if not case.eager:
-        found = found.compute()
-    return found.to_pandas() if isinstance(found, PairTable) else found
+    return found if case.eager and not isinstance(found, gb.PairTable) else computed(found)
 
 
 def same(found: Any, right: Any) -> bool:

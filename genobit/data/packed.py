@@ -121,6 +121,14 @@ def by_samples(
     return ds, layout, turn.from_variants(planes, samples, cuts, tiled=tiled)
 
 
+def rows(ds: xr.Dataset) -> list[da.Array]:
+    """Return the planes of a Dataset in its own orientation; genotypes are packed first."""
+    layout = model.layout_of(ds)
+    if layout is None:
+        return list(by_variants(ds, phased=None)[2].values())
+    return list(_planes(ds, layout).values())
+
+
 def in_chunks_of_samples(ds: xr.Dataset) -> xr.Dataset:
     """Pack genotypes in the chunks that sums over variants take; keep a packed Dataset."""
     from genobit.engine.schedule.by_samples import variant_chunk

@@ -49,13 +49,13 @@ def named_window(window: int | str, unit: str = "variants") -> str:
 
 def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
     """Return the columns that describe a variant in a table of pairs, each (variants,)."""
-    columns: dict[str, NDArray[Any]] = {"variants": np.arange(ds.sizes[model.VARIANTS])}
+    columns: dict[str, NDArray[Any]] = {"variant": np.arange(ds.sizes[model.VARIANTS])}
     contig = labels.contig_of_variants(ds)
     if contig is not None:
-        columns["contig"] = contig
-    for name, variable in (("position", model.VARIANT_POSITION), ("id", model.VARIANT_ID)):
-        if variable in ds.variables:
-            columns[name] = np.asarray(labels.as_objects(ds[variable].variable, variable).values)
+        columns[model.VARIANT_CONTIG] = contig
+    for name in (model.VARIANT_POSITION, model.VARIANT_ID):
+        if name in ds.variables:
+            columns[name] = np.asarray(labels.as_objects(ds[name].variable, name).values)
     return columns
 
 

@@ -30,7 +30,7 @@ EXTRAS = {
 """Extra in `pyproject.toml` that installs each optional package."""
 REQUIREMENTS = {
     "cluster": ("distributed",),
-    "io": ("bio2zarr[vcf]", "cyvcf2", "dask[dataframe]", "pyarrow"),
+    "io": ("bio2zarr[vcf]", "cyvcf2", "pyarrow"),
     "sample": ("msprime",),
     "trees": ("dendropy",),
     "viz": (
@@ -46,7 +46,7 @@ def install_command(package: str) -> str:
     Examples
     --------
     >>> install_command("pyarrow")
-    'pip install "bio2zarr[vcf]" cyvcf2 "dask[dataframe]" pyarrow'
+    'pip install "bio2zarr[vcf]" cyvcf2 pyarrow'
     """
     named = REQUIREMENTS[EXTRAS[package]]
     return " ".join(["pip install", *(f'"{n}"' if "[" in n else n for n in named)])

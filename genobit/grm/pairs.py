@@ -5,11 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import dask.array as da
 import numpy as np
 
-from genobit.data.checks import check_threshold
-from genobit.data.pair_tables import lazy_table
 from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.graphs import Grid, TaskRef, upper
 from genobit.grm.kinship import degree_of, king
@@ -17,12 +14,12 @@ from genobit.grm.kinship import degree_of, king
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import dask.dataframe as dd
+    import dask.array as da
+    from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
+    from genobit.data.pairs.parts import Labels
     from genobit.engine.schedule.pair_sums import SampleChunks
-
-Labels = dict[str, "NDArray[Any]"]
 
 
 def _tile(
@@ -63,46 +60,54 @@ def _above(
 
 
 def _table(
-    tile: NDArray[Any], top: int, left: int, a: Labels, b: Labels, *, method: str, threshold: float
+    tile: NDArray[Any],
+    top: int,
+    left: int,
+    a: Mapping[str, NDArray[Any]],
+    b: Mapping[str, NDArray[Any]],
+    *,
+    method: str,
+    threshold: float,
+    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
 ) -> Any:
-    import pandas as pd
-
     values = tile["kinship"] if method == "king" else tile
     first, second = _above(values >= threshold, top, left)
     i, j = first - top, second - left
-    columns: dict[str, Any] = {"samples_0": first, "samples_1": second}
-    for name, labels in a.items():
-        columns[f"{name}_0"], columns[f"{name}_1"] = labels[i], b[name][j]
-    columns[method] = values[i, j]
+    labels: Labels = {}
+    for name, of_rows in a.items():
+        labels[f"{name}_0"], labels[f"{name}_1"] = (of_rows, i), (b[name], j)
+    columns: dict[str, Any] = {method: values[i, j]}
     if method == "king":
         columns["ibs0"], columns["variants"] = tile["ibs0"][i, j], tile["variants"][i, j]
         columns["degree"] = degree_of(columns[method]).astype(object)
-    return pd.DataFrame(columns)
+    return table(labels, columns)
 
 
-def table(
-    matrix: da.Array, method: str, threshold: float, labels: Mapping[str, NDArray[Any]]
-) -> dd.DataFrame:
-    """Return the pairs of samples whose value in a symmetric matrix is at least ``threshold``.
+def pair_tiles(
+    matrix: da.Array,
+    method: str,
+    threshold: float,
+    labels: Mapping[str, NDArray[Any]],
+    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
+) -> tuple[list[Any], HighLevelGraph, Any]:
+    """Return keys and graph of tables of the pairs whose value is at least ``threshold``.
 
     matrix: (samples, samples) float64, or the result of `kinship.shared` for method "king". The
     value column is named ``method``. ``labels`` are columns that describe a sample, each
-    (samples,).
+    (samples,). The callable ``table`` makes a table from the labels and the values of pairs.
 
-    The result is a lazy dask DataFrame, with a partition for each tile on or above the diagonal.
-    Each pair of different samples is listed once, the earlier sample first, in sorted order. Raises
-    ValueError for a threshold that is not finite.
+    There is one table for each tile on or above the diagonal. Each pair of different samples is
+    listed once, the earlier sample first. The third value is a table without rows.
     """
-    check_threshold(threshold)
-    function = partial(_table, method=method, threshold=float(threshold))
+    function = partial(_table, method=method, threshold=threshold, table=table)
     none = {name: values[:0] for name, values in labels.items()}
     empty = function(np.empty((0, 0), matrix.dtype), 0, 0, none, none)
     layer = _triangle(function, matrix, labels)
-    return lazy_table(list(layer), layer.graph(), empty, "genobit-related-pairs")
+    return list(layer), layer.graph(), empty
 
 
 def _closer(
-    tile: NDArray[np.float64], top: int, left: int, *_: Labels, kinship: float
+    tile: NDArray[np.float64], top: int, left: int, *_: Any, kinship: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return _above(tile > kinship, top, left)
 

@@ -9,25 +9,27 @@ flight, the candidate pairs, and the distinct p-values below the cutoff known so
 from __future__ import annotations
 
 import numbers
-from functools import partial
-from pathlib import Path
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from dask.base import persist
 
 from genobit.data.checks import check_number
-from genobit.engine.files import replacing
+from genobit.data.pairs.parts import Parts, identity
 from genobit.engine.options import get_options, in_units, more_than
 from genobit.engine.progress import bar
 from genobit.engine.schedule import triangle
 from genobit.engine.schedule.batches import JOBS, Batch, in_batches, seconds_of_pair
 from genobit.engine.schedule.computing import threads
 from genobit.engine.schedule.costs import check_time, surely_short
+from genobit.engine.schedule.tiles import whole_rows
 from genobit.kendall.false_discovery import FalseDiscovery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from genobit.engine.schedule.tiles import Planes
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
 
 BYTES = 64
 """Bytes per pair in a table: two positions, two references to names, tau, n, p- and q-value."""
-ROWS = 2**14
-"""Fewest rows per Parquet write: the writer keeps the index of all row groups in memory."""
 WHOLE = (0, 1)
 """The share of a single worker: all pairs."""
 SECONDS = 2e-9
@@ -62,7 +62,7 @@ class PairQuery(NamedTuple):
     """(k, of): the share of worker k, counted from 0, of ``of`` workers."""
 
     def checked(self) -> PairQuery:
-        """Return the question with validated limits as plain Python numbers, for file metadata.
+        """Return the query with validated limits as plain Python numbers, for file metadata.
 
         Raises TypeError for limits or shares that are not numbers. Raises ValueError for
         ``threshold`` outside [0, 1], ``fdr`` outside (0, 1], a worker that does not exist, and
@@ -126,7 +126,7 @@ def _reduced(
     bound: float | None,
     *,
     function: Callable[..., Sequence[NDArray[Any]]],
-    question: PairQuery,
+    query: PairQuery,
 ) -> _Kept:
     """Return the candidate pairs of a tile and its p-values up to the bound."""
     value, n, *p = function(a, b)
@@ -138,10 +138,10 @@ def _reduced(
     if bound is not None:
         known &= p[0] <= bound
         values, counts = np.unique(p[0][known], return_counts=True)
-    if question.threshold is not None:
-        known &= np.abs(value) >= question.threshold
+    if query.threshold is not None:
+        known &= np.abs(value) >= query.threshold
     i, j = np.nonzero(known)
-    first, second, name = question.columns
+    first, second, name = query.columns
     columns = {first: i + top, second: j + left, name: value[i, j], "n": n[i, j]}
     if bound is not None:
         columns["pvalue"] = p[0][i, j]
@@ -152,40 +152,58 @@ def _concatenated(parts: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-class Search:
-    """Search over all pairs of some variables, or over one worker's share, in batches.
+class SearchParts(Parts):
+    """Pairs of some variables, or of one worker's share: a part for each batch of tiles.
+
+    With a false discovery rate the table is one part, because q-values need all pairs.
 
     function: planes of some rows and of other rows (None: the same rows) -> value, n and, if the
     question has ``fdr``, p-value of their pairs, each (rows, columns).
-    planes: (variables, words) each.
+    planes: (variables, words) each. ``names`` are the unique names of the variables. ``about``
+    identifies the search for a resumed run.
     """
 
     def __init__(
         self,
         function: Callable[..., Sequence[NDArray[Any]]],
         planes: Planes,
-        question: PairQuery,
+        query: PairQuery,
+        names: NDArray[Any],
+        about: Mapping[str, Any],
         *,
         progress: bool | None = None,
     ) -> None:
-        self.question = question.checked()
+        self.query = query.checked()
         chunks = planes[0].chunks[0]
-        worker, workers = self.question.share
+        worker, workers = self.query.share
         self._jobs = triangle.shares(triangle.jobs(len(chunks)), workers)[worker]
         self.pairs = _pairs(self._jobs, chunks)
-        self.tests = 0
-        self._function = partial(_reduced, function=function, question=self.question)
-        self._planes = planes
+        self._parts = list(triangle.batches(self._jobs, JOBS))
+        self.count = len(self._parts) if self.query.fdr is None else 1
+        self._function = partial(_reduced, function=function, query=self.query)
+        self._planes, self._names, self._about = planes, names, about
         self._progress = progress
-        self._discovery = None if question.fdr is None else FalseDiscovery(question.fdr, self.pairs)
+        self.empty = self._frame(_nothing(self.query))
 
-    def _check_duration(self) -> None:
-        """Raise ValueError if the search would exceed ``get_options().longest_search``."""
+    @cached_property
+    def _held(self) -> Planes:
+        """The planes, computed once if they fit in memory."""
+        planes = whole_rows(self._planes)
+        fits = sum(plane.nbytes for plane in planes) <= get_options().eager_limit
+        return list(persist(*planes)) if fits else planes
+
+    def check(self, *, in_memory: bool) -> None:
+        """Raise MemoryError for a table of all pairs that does not fit in memory.
+
+        Raises ValueError if the search would exceed ``get_options().longest_search``.
+        """
+        if in_memory and self.query.everything:
+            self._check_size(self.pairs, 0, "all pairs are asked for")
         workers = max(1, min(threads(), len(self._jobs)))
         row = sum(plane.shape[1] * plane.dtype.itemsize for plane in self._planes)
         if surely_short(self.pairs * row**2 * SECONDS / workers):
             return
-        function = partial(self._function, bound=self._bound())
+        function = partial(self._function, bound=self.query.fdr)
         check_time(
             f"kendall_pairs of {self.pairs:,} pairs",
             self.pairs * seconds_of_pair(function, self._planes) / workers,
@@ -193,157 +211,102 @@ class Search:
             "fewer variables; fewer observations; share=(k, of) on several machines; or a cluster",
         )
 
-    def _batches(self) -> Iterator[Batch]:
-        jobs = self._jobs
-        batches = in_batches(self._function, self._planes, lambda: (self._bound(),), jobs, JOBS)
+    def question(self) -> dict[str, Any]:
+        """Return what decides the table."""
+        limits = {"threshold": self.query.threshold, "fdr": self.query.fdr}
+        values = identity(self._planes, {"names": self._names})
+        return {**self._about, **limits, "share": list(self.query.share), **values}
+
+    def frames(self, numbers: Sequence[int]) -> Iterator[pd.DataFrame]:
+        """Compute some parts, and yield them in this order."""
+        if self.query.fdr is not None:
+            if numbers:
+                yield self._discovered
+            return
+        for k in numbers:
+            jobs = self._parts[k]
+            for each in in_batches(self._function, self._held, lambda: (None,), jobs, JOBS):
+                yield self._frame(_concatenated([kept.columns for kept in each.results]))
+
+    @cached_property
+    def _discovered(self) -> pd.DataFrame:
+        """The pairs that pass the false discovery rate, sorted by position."""
+        assert self.query.fdr is not None  # noqa: S101 - for the type checker
+        self.check(in_memory=True)
+        return self._discover(FalseDiscovery(self.query.fdr, self.pairs))
+
+    def _discover(self, tests: FalseDiscovery) -> pd.DataFrame:
+        """Collect candidate pairs while the bound on their p-values falls, then their q-values.
+
+        If the candidates outgrow memory before the cutoff is known, they are dropped, and a second
+        round finds them again with the final cutoff.
+        """
+        kept: list[Columns] | None = []
+        pruned = tests.bound
+        for each in self._batches(tests):
+            values = np.concatenate([found.values for found in each.results])
+            counts = np.concatenate([found.counts for found in each.results])
+            tests.add(values, counts, sum(found.tests for found in each.results), each.pairs)
+            self._check_size(0, tests.nbytes, f"of {tests.tests:,} pairs so far")
+            if kept is None:
+                continue
+            kept.append(_concatenated([found.columns for found in each.results]))
+            if tests.bound < 0.9 * pruned:
+                pruned = tests.bound
+                kept = [_where(columns, columns["pvalue"] <= pruned) for columns in kept]
+            if _length(kept) * BYTES + tests.nbytes > get_options().eager_limit:
+                kept = None
+        if kept is None:
+            kept = self._again(tests)
+        columns = _standing(_concatenated(kept or [_nothing(self.query)]), tests)
+        table = self._frame(columns)
+        table.attrs["pairs_tested"] = tests.tests
+        return table
+
+    def _again(self, tests: FalseDiscovery) -> list[Columns]:
+        """Find the pairs again whose p-values pass the final cutoff."""
+        kept: list[Columns] = []
+        for each in self._batches(tests):
+            part = _concatenated([found.columns for found in each.results])
+            kept.append(_standing(part, tests))
+            self._check_size(_length(kept), tests.nbytes, f"of {tests.tests:,} pairs")
+        return kept
+
+    def _batches(self, tests: FalseDiscovery) -> Iterator[Batch]:
+        jobs, function = self._jobs, self._function
+        batches = in_batches(function, self._held, lambda: (tests.bound,), jobs, JOBS)
         with bar(progress=self._progress, total=len(jobs), desc="pairs", unit="tile") as steps:
             for each in batches:
                 yield each
                 steps.update(len(each.part))
 
-    def _bound(self) -> float | None:
-        return None if self._discovery is None else self._discovery.bound
-
-    def parts(self, *, learn: bool = True) -> Iterator[Columns]:
-        """Yield the columns of the candidate pairs of each batch, in the order of jobs.
-
-        With ``fdr`` only `found` decides which candidates stay. ``learn=False`` keeps the bound and
-        the tests that an earlier round collected.
-        """
-        if not self._jobs:
-            # With more workers than tiles, yield an empty part that still has the columns.
-            yield _nothing(self.question)
-        for each in self._batches():
-            if learn:
-                self._learn(each)
-            yield _concatenated([kept.columns for kept in each.results])
-
-    def _learn(self, each: Batch) -> None:
-        tests = sum(kept.tests for kept in each.results)
-        self.tests += tests
-        if self._discovery is not None:
-            values = np.concatenate([kept.values for kept in each.results])
-            counts = np.concatenate([kept.counts for kept in each.results])
-            self._discovery.add(values, counts, tests, each.pairs)
-
-    def found(self) -> Columns:
-        """Return the columns of all pairs that pass the limits, sorted by position.
-
-        If the candidates outgrow memory before the cutoff is known, they are dropped, and a second
-        round finds them again with the final cutoff.
-
-        Raises MemoryError before computing anything if all pairs are requested and exceed
-        ``get_options().eager_limit``; otherwise as soon as the result exceeds it. Raises ValueError
-        if the search would exceed ``get_options().longest_search``.
-        """
-        if self.question.everything:
-            self._check(self.pairs, "all pairs are asked for")
-        self._check_duration()
-        kept: list[Columns] | None = []
-        pruned = self._bound()
-        for part in self.parts():
-            self._check(0, f"of {self.tests:,} pairs so far")
-            if kept is None:
-                continue
-            kept.append(part)
-            bound = self._bound()
-            if bound is not None and pruned is not None and bound < 0.9 * pruned:
-                kept = [_where(columns, columns["pvalue"] <= bound) for columns in kept]
-                pruned = bound
-            if self._discovery is not None and self._size(_length(kept)) > self._limit():
-                kept = None
-            else:
-                self._check(_length(kept), f"of {self.tests:,} pairs so far")
-        if kept is None:
-            kept = []
-            for part in self.parts(learn=False):
-                kept.append(self._standing(part))
-                self._check(_length(kept), f"of {self.tests:,} pairs")
-        columns = self._standing(_concatenated(kept))
-        first, second, _ = self.question.columns
-        return _where(columns, np.lexsort((columns[second], columns[first])))
-
-    def _standing(self, columns: Columns) -> Columns:
-        """Return the candidates that pass ``fdr`` once all tests are known, with q-values."""
-        if self._discovery is None:
-            return columns
-        qvalues = self._discovery.qvalues(columns["pvalue"])
-        return _where({**columns, "qvalue": qvalues}, qvalues <= self._discovery.fdr)
-
-    def _size(self, pairs: int) -> int:
-        return pairs * BYTES + (0 if self._discovery is None else self._discovery.nbytes)
-
-    def _limit(self) -> int:
-        return get_options().eager_limit
-
-    def _check(self, pairs: int, when: str) -> None:
-        limit, size = self._limit(), self._size(pairs)
+    def _check_size(self, pairs: int, others: int, when: str) -> None:
+        """Raise MemoryError if pairs and ``others`` bytes of p-values exceed ``eager_limit``."""
+        limit, size = get_options().eager_limit, pairs * BYTES + others
         if size <= limit:
             return
-        others = size - pairs * BYTES
         pvalues = f", {in_units(others)} of it different p-values" if others else ""
         msg = (
             f"the table of pairs takes {more_than(size, limit)}{pvalues}: {when}, it has "
-            f"{pairs:,} pairs. Ask for a larger threshold= or a smaller fdr=, stream to a file "
-            "with fdr=None and parquet=, or raise gb.set_options(eager_limit=...)"
+            f"{pairs:,} pairs. Ask for a larger threshold= or a smaller fdr=, write a table with "
+            "fdr=None by .to_parquet(folder), or raise gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
 
-    def to_parquet(self, path: Path, names: NDArray[Any], attrs: dict[str, Any]) -> None:
-        """Write the pairs to a Parquet file, batch by batch, in the order of jobs.
+    def _frame(self, columns: Columns) -> pd.DataFrame:
+        """Return columns as a table, with the names of both variables after the positions."""
+        import pandas as pd
 
-        An existing file is replaced when the new one is complete. ``names`` are the labels of the
-        variables. ``attrs`` are stored with the table, and ``pairs_tested`` is added.
-
-        Raises ValueError with ``fdr``, as q-values are unknown before the last batch, and for a
-        search longer than ``get_options().longest_search``. Raises FileNotFoundError or
-        IsADirectoryError for an unusable path, before anything is computed.
-        """
-        if self._discovery is not None:
-            msg = (
-                f"parquet= streams pairs as they come, but fdr={self.question.fdr} selects pairs "
-                "only after the last one: give fdr=None, or write the table with "
-                ".to_parquet()"
-            )
-            raise ValueError(msg)
-        _check_path(path)
-        self._check_duration()
-        with replacing(path) as (unfinished,):
-            self._write(unfinished, names, attrs)
-
-    def _write(self, path: Path, names: NDArray[Any], attrs: dict[str, Any]) -> None:
-        import json
-
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        writer = None
-        try:
-            for part in _together(self.parts()):
-                table = pa.table(_named(part, names, self.question))
-                if writer is None:
-                    # With a schema stored by Arrow, pyarrow ignores other metadata on reading.
-                    writer = pq.ParquetWriter(path, table.schema, store_schema=False)
-                writer.write_table(table)
-            if writer is not None:
-                about = json.dumps({**attrs, "pairs_tested": self.tests})
-                # pandas reads DataFrame.attrs from this key.
-                writer.add_key_value_metadata({"PANDAS_ATTRS": about})
-        finally:
-            if writer is not None:
-                writer.close()
+        ends = self.query.columns[:2]
+        texts = {f"name_{k}": self._names[columns[end]] for k, end in enumerate(ends)}
+        others = {name: x for name, x in columns.items() if name not in ends}
+        return pd.DataFrame({end: columns[end] for end in ends} | texts | others)
 
 
-def _together(parts: Iterable[Columns]) -> Iterator[Columns]:
-    """Yield the parts in order, joined until each has at least `ROWS` pairs."""
-    held: list[Columns] = []
-    for part in parts:
-        held.append(part)
-        if _length(held) >= ROWS:
-            yield _concatenated(held)
-            held = []
-    if held:
-        yield _concatenated(held)
+def _standing(columns: Columns, tests: FalseDiscovery) -> Columns:
+    """Return the candidates that pass the false discovery rate, with q-values."""
+    qvalues = tests.qvalues(columns["pvalue"])
+    return _where({**columns, "qvalue": qvalues}, qvalues <= tests.fdr)
 
 
 def _pairs(jobs: range, chunks: tuple[int, ...]) -> int:
@@ -354,31 +317,12 @@ def _pairs(jobs: range, chunks: tuple[int, ...]) -> int:
     )
 
 
-def _nothing(question: PairQuery) -> Columns:
-    first, second, name = question.columns
-    kinds = {first: np.int64, second: np.int64, name: np.float64, "n": np.int32}
+def _nothing(query: PairQuery) -> Columns:
+    first, second, name = query.columns
+    kinds: dict[str, Any] = {first: np.int64, second: np.int64, name: np.float64, "n": np.int32}
+    if query.fdr is not None:
+        kinds |= {"pvalue": np.float64, "qvalue": np.float64}
     return {column: np.empty(0, kind) for column, kind in kinds.items()}
-
-
-def _check_path(path: Path) -> None:
-    if not path.parent.is_dir():
-        msg = f"parquet={str(path)!r}: there is no folder {str(path.parent)!r}, make it first"
-        raise FileNotFoundError(msg)
-    if path.is_dir():
-        msg = f"parquet={str(path)!r} is a folder: name a file in it"
-        raise IsADirectoryError(msg)
-
-
-def _named(part: Columns, names: NDArray[Any], question: PairQuery) -> dict[str, Any]:
-    import pyarrow as pa
-
-    first, second, _ = question.columns
-    texts = {
-        f"name_{side}": pa.array(names[part[end]], pa.string())
-        for side, end in enumerate((first, second))
-    }
-    ends = {end: part[end] for end in (first, second)}
-    return {**ends, **texts, **{name: x for name, x in part.items() if name not in ends}}
 
 
 def _where(columns: Columns, which: NDArray[Any]) -> Columns:

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from genobit.data.pairs.network import Network
+    from genobit.data.pairs.table import PairTable
     from genobit.data.selection import Selection
     from genobit.epistasis.explorer.explorer import EpistasisExplorer
     from genobit.grm.explorer.explorer import GRMExplorer
     from genobit.kendall.explorer.explorer import KendallExplorer
-    from genobit.kendall.network import PairTable
     from genobit.launcher.launcher import Launcher
     from genobit.launcher.offers import Offer
     from genobit.ld.explorer.explorer import LDExplorer
@@ -134,7 +135,7 @@ class Explore:
 
         return GRMExplorer(self._ds, grm, pcs, **initial)
 
-    def kendall(self, pairs: PairTable | None = None, **initial: Any) -> KendallExplorer:
+    def kendall(self, pairs: PairTable | Network | None = None, **initial: Any) -> KendallExplorer:
         """Explore rank correlations of variants: a threshold, and the network of pairs above it.
 
         Parameters
@@ -211,7 +212,11 @@ class ExploreArray:
         return Launcher(self._da, offers_of_array(self._da), selection, **initial)
 
     def kendall(
-        self, pairs: PairTable | None = None, *, dim: Hashable | None = None, **initial: Any
+        self,
+        pairs: PairTable | Network | None = None,
+        *,
+        dim: Hashable | None = None,
+        **initial: Any,
     ) -> KendallExplorer:
         """Explore rank correlations of variables: a threshold, and the network of pairs above it.
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
+from genobit.data.model import VARIANT_CONTIG
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.blocks import as_rows, ordered
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
-    from genobit.data.pair_tables import Labels
+    from genobit.data.pairs.parts import Labels
     from genobit.engine.bits.layout import Layout
 
 LONG_NAMES = {
@@ -146,7 +147,7 @@ def _pairs_tile(
     i, j, found = pairs.pairs(as_rows(a, layout), other, last, shift, minimum, statistic)
     labels: Labels = {}
     for name, values in left.items():
-        if name == "contig":
+        if name == VARIANT_CONTIG:
             labels[name] = values, i
         else:
             labels[f"{name}_0"], labels[f"{name}_1"] = (values, i), (right[name], j)
@@ -163,8 +164,8 @@ def pair_tiles(
     last: NDArray[np.int64],
     minimum: float,
     labels: Mapping[str, NDArray[Any]],
+    statistic: str,
     table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
-    statistic: str = "r2",
 ) -> tuple[list[Any], HighLevelGraph, Any]:
     """Return keys and graph of tables of the pairs in windows whose r2 is at least ``minimum``.
 

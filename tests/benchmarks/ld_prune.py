@@ -146,7 +146,7 @@ def _paired(prefix: Path, bits: Any) -> tuple[float, float, float] | None:
     command += ["--ld-window-r2", "0.2", "--ld-window", "1000" if newer else "1001"]
     command += ["--ld-window-kb", "1000000"]
     return in_turn(
-        lambda: bits.genobit.ld_pairs(threshold=0.2, window=1000, parquet=_fresh(prefix)),
+        lambda: bits.genobit.ld_pairs(threshold=0.2, window=1000).to_parquet(_fresh(prefix)),
         lambda: subprocess.run(command, capture_output=True, check=True),
     )
 
@@ -192,7 +192,7 @@ def windows(*, quick: bool) -> Iterator[Row]:
 
 
 def _write(ds: xr.Dataset, window: int, folder: Path) -> None:
-    ds.genobit.ld_pairs(threshold=0.2, window=window, parquet=folder)
+    ds.genobit.ld_pairs(threshold=0.2, window=window).to_parquet(folder)
 
 
 def _cpu_rates(calls: dict[str, tuple[Callable[[], Any], float]]) -> dict[str, list[float]]:

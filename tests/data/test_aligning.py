@@ -101,7 +101,10 @@ CASES = {
         "variants",
         shares,
         lambda x: (
-            genotypes().genobit.grm_pairs("gcta", threshold=-9, allele_frequency=x).compute().gcta
+            genotypes()
+            .genobit.grm_pairs("gcta", threshold=-9, allele_frequency=x)
+            .to_dataframe()
+            .gcta
         ),
     ),
     "ds.pca allele_frequency": Case(
@@ -255,7 +258,7 @@ def arguments() -> Iterator[tuple[str, inspect.Parameter]]:
 
 def test_every_argument_that_takes_arrays__has_a_case() -> None:
     several = re.compile(
-        r"ArrayLike|DataArray|Dataset|ndarray|Series|Selection|PairTable|Sequence|\bAny\b"
+        r"ArrayLike|DataArray|Dataset|ndarray|Series|Selection|Network|Sequence|\bAny\b"
     )
     first_of_plots = {
         f"plots.{name} {next(iter(inspect.signature(getattr(plots, name)).parameters))}"

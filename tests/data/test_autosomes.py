@@ -142,8 +142,8 @@ class TestMethods:
         loco = every.genobit.grm("vanraden1", loco=True)
         assert loco.contig_left_out.values.tolist() == ["chr1", "chr2"]
         np.testing.assert_allclose(loco, some.genobit.grm("vanraden1", loco=True), rtol=1e-5)
-        found = every.genobit.grm_pairs("king", threshold=-9).compute()
-        expected = some.genobit.grm_pairs("king", threshold=-9).compute()
+        found = every.genobit.grm_pairs("king", threshold=-9).to_dataframe()
+        expected = some.genobit.grm_pairs("king", threshold=-9).to_dataframe()
         pd.testing.assert_frame_equal(found, expected)
         keep = every.genobit.unrelated(0.1)
         np.testing.assert_array_equal(keep, some.genobit.unrelated(0.1))
@@ -223,8 +223,8 @@ class TestAgainstPlink:
             for k, father in enumerate(hapmap.sample_father_id.values.astype(str))
             if father in place and hapmap.sample_sex.values[k] == 1
         ]
-        pairs = hapmap.genobit.grm_pairs("king", threshold=0.177).compute()
-        pairs = pairs.set_index(["samples_0", "samples_1"])
+        pairs = hapmap.genobit.grm_pairs("king", threshold=0.177).to_dataframe()
+        pairs = pairs.set_index(["sample_0", "sample_1"])
         ibs0 = np.array([pairs.ibs0[min(pair), max(pair)] for pair in sons])
         assert len(ibs0) == 37
         assert ibs0.max() < 0.002

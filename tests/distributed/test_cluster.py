@@ -116,9 +116,9 @@ def test_datasets_of_the_same_planes__at_once_get_their_own(
     ask: dict[str, Callable[[xr.Dataset], Any]] = {
         "ld_decay": lambda ds: ds.genobit.ld_decay("4kb", bins=4, parts=3, resamples=2),
         "ld_blocks": lambda ds: ds.genobit.ld_blocks("2kb"),
-        "ld_pairs": lambda ds: ds.genobit.ld_pairs(threshold=0.05, window=50).compute(),
+        "ld_pairs": lambda ds: ds.genobit.ld_pairs(threshold=0.05, window=50).to_dataframe(),
         "parquet": lambda ds: pd.read_parquet(
-            ds.genobit.ld_pairs(threshold=0.05, window=50, parquet=tmp_path / str(next(number)))
+            ds.genobit.ld_pairs(threshold=0.05, window=50).to_parquet(tmp_path / str(next(number)))
         ),
     }
     with small_tiles():

@@ -17,12 +17,12 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.data.pairs.network import Network
 from genobit.engine.files import disk_full_named, is_address, local_path, replacing
 from genobit.engine.schedule.checkpoints import Checkpoint
 from genobit.io import vcf
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
-from genobit.kendall.network import PairTable
 from genobit.visual.files import write_new
 from tests.cohorts import cohort, random_calls
 
@@ -38,9 +38,9 @@ def grm() -> xr.DataArray:
     return xr.DataArray(np.eye(2), ids, dims, attrs={"variants": 5})
 
 
-def pairs() -> PairTable:
+def pairs() -> Network:
     edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-    return PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+    return Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
 
 
 def expression() -> xr.DataArray:
@@ -55,17 +55,16 @@ def packed() -> xr.Dataset:
 WRITERS: dict[str, Callable[[Any], Any]] = {
     "to_trees": lambda path: gb.to_trees("((a,b),c,d);", path),
     "to_trees of NEXUS": lambda path: gb.to_trees("((a,b),c,d);", f"{path}.nex"),
-    "to_parquet": lambda path: pairs().to_parquet(path),
     "to_graphml": lambda path: pairs().to_graphml(path),
     "to_cytoscape": lambda path: pairs().to_cytoscape(path),
-    "kendall_pairs": lambda path: expression().genobit.kendall_pairs(0.1, None, parquet=path),
+    "kendall_pairs": lambda path: expression().genobit.kendall_pairs(0.1, None).to_parquet(path),
     "to_gcta": lambda path: gb.to_gcta(grm(), path),
     "to_plink_rel": lambda path: gb.to_plink_rel(grm(), path),
     "an explorer": lambda path: write_new(
-        f"{path}.csv", {".csv": lambda new: pairs().to_pandas().to_csv(new)}
+        f"{path}.csv", {".csv": lambda new: pairs().to_dataframe().to_csv(new)}
     ),
     "to_zarr": lambda path: gb.to_zarr(packed(), path),
-    "ld_pairs": lambda path: packed().genobit.ld_pairs(threshold=0, parquet=path),
+    "ld_pairs": lambda path: packed().genobit.ld_pairs(threshold=0).to_parquet(path),
     "a checkpoint": lambda path: Checkpoint(path, {}).__enter__(),
 }
 READERS: dict[str, Callable[[Any], Any]] = {
@@ -76,7 +75,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "open_plink_rel": gb.open_plink_rel,
     "read_genes": read_genes,
     "read_trees": lambda path: read_trees(path, ["a", "b", "c", "d"]),
-    "from_parquet": PairTable.from_parquet,
+    "open_pairs": gb.open_pairs,
 }
 
 
@@ -173,25 +172,24 @@ def test_a_full_disk__leaves_the_old_file_and_is_named(
         assert target.read_text() == "old"
 
 
-def test_parquet__replaces_a_file_only_when_the_new_one_is_complete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["ld_pairs", "kendall_pairs"])
+def test_a_full_disk__leaves_no_part_of_a_table_and_is_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import pyarrow.parquet as pq
 
-    path = tmp_path / "pairs.parquet"
-    for name in ("to_parquet", "kendall_pairs"):
-        WRITERS[name](path)
-        old = path.read_bytes()
+    def full(_: Any, file: Any, **__: Any) -> None:
+        file.write(b"PAR1")
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")
 
-        def full(self: Any, *_: Any, **__: Any) -> None:
-            raise OSError(errno.ENOSPC, "Error writing bytes to file")
-
-        monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
-        with pytest.raises(OSError, match=rf"No space left on device .*{path}"):
-            WRITERS[name](path)
-        monkeypatch.undo()
-        assert path.read_bytes() == old
-        assert list(tmp_path.iterdir()) == [path]
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(OSError, match=rf"No space left on device .*{tmp_path}/x/part-000000"):
+        WRITERS[name](tmp_path / "x")
+    assert not list(tmp_path.glob("**/*.parquet"))
+    monkeypatch.undo()
+    WRITERS[name](tmp_path / "x")
+    assert len(gb.open_pairs(tmp_path / "x").to_dataframe())
+    assert not list(tmp_path.glob("**/*.unfinished"))
 
 
 def test_a_full_disk_of_the_cache__is_no_damaged_vcf(

@@ -158,7 +158,7 @@ class TestSelection:
         assert explorer._scatter._picks.shown == {3, 4, 9}
         assert list(explorer._heatmap._selected) == [3, 4, 9]
         marked = table_of(explorer).iloc[sorted(explorer._table._picks.shown)]
-        assert set(zip(marked["samples_0"], marked["samples_1"], strict=True)) == {
+        assert set(zip(marked["sample_0"], marked["sample_1"], strict=True)) == {
             (3, 4), (3, 9), (4, 9),
         }  # fmt: skip
 
@@ -224,7 +224,7 @@ class TestPairs:
         table = table_of(explorer)
         assert table.iloc[0].tolist() == [3, 4, "s3", "s4", 0.5, "duplicate or twin"]
         assert {(5, 6), (6, 7)} <= set(
-            zip(table["samples_0"][1:3], table["samples_1"][1:3], strict=True)
+            zip(table["sample_0"][1:3], table["sample_1"][1:3], strict=True)
         )
 
     def test_range_of_the_histogram(self, drawn, explorer):
@@ -290,7 +290,7 @@ class TestUnusualCohorts:
         explorer = missing.genobit.explore.grm(method="king")
         assert "1 sample without a value" in explorer.status
         assert explorer._view.tree.order[-1] == 5
-        assert 5 not in set(table_of(explorer)["samples_0"])
+        assert 5 not in set(table_of(explorer)["sample_0"])
 
     def test_no_samples(self, ds):
         with pytest.raises(ValueError, match="no samples"):

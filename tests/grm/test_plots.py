@@ -64,8 +64,8 @@ class TestPairs:
         table = closest_pairs(relationships(values), limit=7)
         rows, columns = np.triu_indices(len(values), 1)
         order = np.argsort(-values[rows, columns])[:7]
-        np.testing.assert_array_equal(table["samples_0"], rows[order])
-        np.testing.assert_array_equal(table["samples_1"], columns[order])
+        np.testing.assert_array_equal(table["sample_0"], rows[order])
+        np.testing.assert_array_equal(table["sample_1"], columns[order])
         np.testing.assert_array_equal(table["gcta"], values[rows, columns][order])
         assert table.attrs["found"] == 190
 
@@ -104,7 +104,7 @@ class TestPairs:
         of = np.zeros(20, dtype=bool)
         of[[3, 4, 9]] = True
         table = list_pairs(grm, pair_values(grm), of=of, both=both)
-        inside = of[table["samples_0"]].astype(int) + of[table["samples_1"]]
+        inside = of[table["sample_0"]].astype(int) + of[table["sample_1"]]
         assert len(table) == (3 if both else 3 + 3 * 17)
         assert inside.min() == (2 if both else 1)
 
@@ -112,7 +112,7 @@ class TestPairs:
         values = families()
         values[2] = values[:, 2] = np.nan
         table = closest_pairs(relationships(values))
-        assert 2 not in {*table["samples_0"], *table["samples_1"]}
+        assert 2 not in {*table["sample_0"], *table["sample_1"]}
         assert len(table) == 19 * 18 // 2
 
     def test_draws(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import dask
 import numpy as np
 
 import genobit  # noqa: F401 - registers ds.genobit
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def _all(found: Any) -> Any:
-    return found.compute(scheduler="synchronous")
+    with dask.config.set(scheduler="synchronous"):
+        return found.to_dataframe()
 
 
 def _p_values(ds: xr.Dataset) -> np.ndarray:
@@ -38,7 +40,7 @@ METHODS: dict[str, Callable[[xr.Dataset], Any]] = {
     "grm loco": lambda ds: _all(ds.genobit.grm(loco=True)),
     "grm_pairs": lambda ds: _all(ds.genobit.grm_pairs(threshold=0.05)),
     "kendall": lambda ds: _all(ds.genobit.kendall()),
-    "kendall_pairs": lambda ds: ds.genobit.kendall_pairs(0.5, None),
+    "kendall_pairs": lambda ds: _all(ds.genobit.kendall_pairs(0.5, None)),
     "ld": lambda ds: _all(ds.genobit.ld()),
     "ld D'": lambda ds: _all(ds.genobit.ld("dprime")),
     "ld window": lambda ds: _all(ds.genobit.ld(window="5kb")),

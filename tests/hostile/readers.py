@@ -18,7 +18,6 @@ import pandas as pd
 import xarray as xr
 
 import genobit as gb
-from genobit.kendall.network import PairTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,8 +144,8 @@ def _planes(folder: Path) -> None:
 
 
 def _pairs(folder: Path) -> None:
-    table = PairTable.from_parquet(_only(folder))
-    assert len(table.to_pandas()) == len(table)
+    table = gb.open_pairs(_only(folder)).to_network()
+    assert len(table.to_dataframe()) == len(table)
 
 
 PLINK = {

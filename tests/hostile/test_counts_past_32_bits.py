@@ -217,9 +217,9 @@ def test_positions_of_pairs(top: int, left: int) -> None:
     assert rows.tolist() == [top, top + 1]
     assert columns.tolist() == [left + 1, left]
     value = np.array([[0.1, 0.9], [-0.8, 0.2]])
-    question = kendall_pairs.PairQuery(0.5, None, ("a", "b", "tau"))
+    query = kendall_pairs.PairQuery(0.5, None, ("a", "b", "tau"))
     kept = kendall_pairs._reduced(
-        None, (), top, left, None, function=lambda *_: (value, value > 0), question=question
+        None, (), top, left, None, function=lambda *_: (value, value > 0), query=query
     )
     assert kept.columns["a"].tolist() == [top, top + 1]
     assert kept.columns["b"].tolist() == [left + 1, left]

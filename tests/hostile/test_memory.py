@@ -121,7 +121,7 @@ READ = {
     "trees": "read_trees(path, ['a', 'b'])",
     "gff": "read_genes(path)",
     "zarr": "gb.open_vcf_zarr(path).compute()",
-    "pairs": "PairTable.from_parquet(path)",
+    "pairs": "gb.open_pairs(path).to_network()",
 }
 
 
@@ -181,7 +181,6 @@ from pathlib import Path
 import genobit as gb
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
-from genobit.kendall.network import PairTable
 from tests.memory import peak_gib
 for name, file, call in json.loads(sys.argv[1]):
     path, said = Path(file), "nothing"

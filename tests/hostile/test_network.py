@@ -44,7 +44,7 @@ for name in ("plink", "vcf", "gcta", "nexus", "trees", "gff"):
     put(folder / name, READERS[name].files)
     READERS[name].read(folder / name)
 ds = cohort()
-found = ds.genobit.ld_pairs(threshold=0.2).compute(), ds.genobit.grm().compute()
+found = ds.genobit.ld_pairs(threshold=0.2).to_dataframe(), ds.genobit.grm().compute()
 ds.genobit.pack().to_zarr(folder / "packed.zarr")
 print("computed", len(found))
 """

@@ -239,7 +239,7 @@ def test_the_home_folder__may_be_a_tilde(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("HOME", str(tmp_path))
     bits = cohort(random_calls(1, 30, 40)).genobit.pack()
     assert gb.to_zarr(bits.genobit.ld("r2"), "~/r2.zarr") == tmp_path / "r2.zarr"
-    bits.genobit.ld_pairs(threshold=0.1, parquet="~/pairs")
+    bits.genobit.ld_pairs(threshold=0.1).to_parquet("~/pairs")
     bits.genobit.epistasis(np.arange(40) % 2, checkpoint="~/run")
     assert {"r2.zarr", "pairs", "run"} <= {path.name for path in tmp_path.iterdir()}
     assert not Path("~").exists()

@@ -13,11 +13,11 @@ import pytest
 import traitlets
 import xarray as xr
 
-import genobit
+import genobit as gb
+from genobit.data.pairs.network import Network
 from genobit.kendall.explorer import data as correlated_module
 from genobit.kendall.explorer.data import KendallData
 from genobit.kendall.explorer.explorer import KendallExplorer
-from genobit.kendall.network import PairTable
 from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.network import NetworkLayout
 
@@ -27,16 +27,16 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 @pytest.fixture(scope="module")
 def expr() -> xr.DataArray:
     """The first 250 genes of the simulated ones: some of each module."""
-    return genobit.sample_expression()[:250]
+    return gb.sample_expression()[:250]
 
 
 @pytest.fixture(scope="module")
-def pairs(expr: xr.DataArray) -> PairTable:
-    return expr.genobit.kendall_pairs(threshold=0.2, fdr=1.0)
+def pairs(expr: xr.DataArray) -> Network:
+    return expr.genobit.kendall_pairs(threshold=0.2, fdr=1.0).to_network()
 
 
 @pytest.fixture
-def explorer(expr: xr.DataArray, pairs: PairTable) -> KendallExplorer:
+def explorer(expr: xr.DataArray, pairs: Network) -> KendallExplorer:
     return expr.genobit.explore.kendall(pairs, threshold=0.5)
 
 
@@ -74,20 +74,20 @@ class TestThreshold:
     @pytest.mark.parametrize("threshold", [0.3, 0.55, 0.7])
     def test_counts_what_kendall_pairs_finds(self, explorer, expr, threshold):
         explorer.threshold = threshold
-        expected = expr.genobit.kendall_pairs(threshold=threshold, fdr=None)
+        expected = expr.genobit.kendall_pairs(threshold=threshold, fdr=None).to_network()
         assert count(explorer) == len(expected)
-        found = explorer.pairs.to_pandas()
+        found = explorer.pairs.to_dataframe()
         ends = ["gene_0", "gene_1", "tau"]
         pd.testing.assert_frame_equal(
             found.sort_values(ends)[ends].reset_index(drop=True),
-            expected.to_pandas().sort_values(ends)[ends].reset_index(drop=True),
+            expected.to_dataframe().sort_values(ends)[ends].reset_index(drop=True),
         )
         assert explorer._histogram._degree.sum() == 2 * len(expected)
 
     @pytest.mark.parametrize("fdr", [1e-3, 1e-10])
     def test_by_fdr(self, explorer, expr, fdr):
         explorer.threshold_by, explorer.fdr = "fdr", fdr
-        expected = expr.genobit.kendall_pairs(threshold=0.2, fdr=fdr)
+        expected = expr.genobit.kendall_pairs(threshold=0.2, fdr=fdr).to_network()
         assert count(explorer) == len(expected)
         assert "and |τ| ≥ 0.20" in explorer.count_line.value
 
@@ -135,7 +135,7 @@ class TestNetwork:
         for view in ("network", "heatmap", "histogram", "table"):
             assert not said(getattr(explorer, f"_{view}"))
         explorer.threshold = 0.4
-        explorer.pair = explorer.pairs.to_pandas()[["gene_0", "gene_1"]].iloc[0].tolist()
+        explorer.pair = explorer.pairs.to_dataframe()[["gene_0", "gene_1"]].iloc[0].tolist()
         explorer.colour_by, explorer.colour_points_by = "gene_module", "sample_condition"
         assert not said(explorer._scatter)
         assert not explorer.status.startswith("Error")
@@ -253,7 +253,7 @@ class TestSaving:
         assert nx.read_graphml(explorer.save(tmp_path / "e.graphml")).number_of_edges() == n_edges
         document = json.loads(explorer.save(tmp_path / "e.cyjs").read_text(encoding="utf-8"))
         assert len(document["elements"]["edges"]) == n_edges
-        assert len(PairTable.from_parquet(explorer.save(tmp_path / "e.parquet"))) == n_edges
+        assert len(gb.open_pairs(explorer.save(tmp_path / "e.parquet")).to_dataframe()) == n_edges
         assert explorer.status.startswith(f"Saved {n_edges:,} edges to ")
 
     def test_refusals(self, explorer, tmp_path):
@@ -286,7 +286,7 @@ class TestData:
     def test_genotypes(self, drawn, ds):
         explorer = ds.genobit.explore.kendall(threshold=0.6)
         assert explorer.pairs.components().max() == 1
-        assert len(explorer.pairs) == len(ds.genobit.kendall_pairs(0.6, None))
+        assert len(explorer.pairs) == len(ds.genobit.kendall_pairs(0.6, None).to_dataframe())
         assert list(explorer.correlated.variable_labels) == ["variant_block"]
         explorer.colour_by, explorer.colour_points_by = "variant_block", "sample_sex"
         explorer.pair = (2, 3)
@@ -299,14 +299,14 @@ class TestData:
 
     def test_packed_planes_are_enough(self, ds):
         explorer = ds.genobit.pack().genobit.explore.kendall(threshold=0.6)
-        assert len(explorer.pairs) == len(ds.genobit.kendall_pairs(0.6, None))
+        assert len(explorer.pairs) == len(ds.genobit.kendall_pairs(0.6, None).to_dataframe())
 
     def test_missing_values(self, expr):
         gaps = expr[:40].where(np.random.default_rng(2).random((40, 160)) > 0.1)
         explorer = gaps.genobit.explore.kendall(threshold=0.3)
         explorer.pair = (0, 1)
         assert not explorer.status.startswith("Error")
-        assert explorer.pairs.to_pandas()["n"].max() < 160
+        assert explorer.pairs.to_dataframe()["n"].max() < 160
 
     def test_lazy_values(self, expr):
         explorer = expr.chunk(gene=60).genobit.explore.kendall(threshold=0.5)

@@ -7,7 +7,6 @@ import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 import xarray as xr
 from hypothesis import given, settings
@@ -15,9 +14,10 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau
 
 import genobit as gb
+from genobit.data.pairs import parquet
 from genobit.engine.schedule import batches
 from genobit.kendall import pairs
-from genobit.kendall.network import PairTable
+from genobit.kendall.pairs import SearchParts
 from tests.cohorts import cohort, random_calls
 
 
@@ -82,7 +82,7 @@ def test_kendall_pairs__are_those_of_scipy(
     wanted = wanted[keep].reset_index(drop=True)
     with gb.set_options(chunk_rows=7):
         table = expr.genobit.kendall_pairs(threshold, fdr)
-    found = table.to_pandas()
+    found = table.to_dataframe()
     assert len(found) > 0
     np.testing.assert_array_equal(
         found[["gene_0", "gene_1", "n"]], wanted[["gene_0", "gene_1", "n"]]
@@ -91,9 +91,10 @@ def test_kendall_pairs__are_those_of_scipy(
     if fdr is not None:
         np.testing.assert_allclose(found["pvalue"], wanted["pvalue"], rtol=1e-9, atol=1e-300)
         np.testing.assert_allclose(found["qvalue"], wanted["qvalue"], rtol=1e-9, atol=1e-300)
+        assert found.attrs["pairs_tested"] == tested
     else:
         assert "pvalue" not in found
-    assert table.attrs["pairs_tested"] == tested
+    pd.testing.assert_frame_equal(table.head(3), found.head(3))
     assert found["name_0"].tolist() == [f"g{k}" for k in wanted["gene_0"]]
 
 
@@ -107,7 +108,7 @@ def test_qvalues__are_exactly_those_of_all_pvalues(case: dict) -> None:
     q = np.full(p.shape, np.nan)
     q[known] = false_discovery_control(p[known])
     with gb.set_options(chunk_rows=6):
-        found = expr.genobit.kendall_pairs(None, 0.05).to_pandas()
+        found = expr.genobit.kendall_pairs(None, 0.05).to_dataframe()
     stand = q <= 0.05
     np.testing.assert_array_equal(found["gene_0"], i[stand])
     np.testing.assert_array_equal(found["gene_1"], j[stand])
@@ -124,14 +125,14 @@ def test_kendall_pairs__are_the_same_bits_for_every_chunking_pass_and_kernel(
     data: st.DataObject,
 ) -> None:
     expr = expression(33, 30, levels=data.draw(st.sampled_from([0, 4])), missing=0.05)
-    once = expr.genobit.kendall_pairs(0.2, 0.1, kernel="naive").to_pandas()
+    once = expr.genobit.kendall_pairs(0.2, 0.1, kernel="naive").to_dataframe()
     rows = data.draw(st.integers(1, 40))
     with pytest.MonkeyPatch.context() as patch, gb.set_options(chunk_rows=rows):
         patch.setattr("genobit.kendall.pairs.JOBS", data.draw(st.integers(1, 9)))
         again = expr.genobit.kendall_pairs(
             0.2, 0.1, kernel=data.draw(st.sampled_from(["naive", "signs", "orders", "auto"]))
         )
-    pd.testing.assert_frame_equal(once, again.to_pandas(), check_exact=True)
+    pd.testing.assert_frame_equal(once, again.to_dataframe(), check_exact=True)
 
 
 @pytest.mark.parametrize(
@@ -140,9 +141,9 @@ def test_kendall_pairs__are_the_same_bits_for_every_chunking_pass_and_kernel(
 )
 def test_kendall_pairs__run_on_the_scheduler_that_is_active(scheduler: str) -> None:
     expr = expression(24, 20)
-    once = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
+    once = expr.genobit.kendall_pairs(0.2, 0.1).to_dataframe()
     with dask.config.set(scheduler=scheduler), gb.set_options(chunk_rows=6):
-        again = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
+        again = expr.genobit.kendall_pairs(0.2, 0.1).to_dataframe()
     pd.testing.assert_frame_equal(once, again, check_exact=True)
 
 
@@ -151,7 +152,7 @@ def test_kendall_pairs__run_on_the_scheduler_that_is_active(scheduler: str) -> N
 def test_kendall_pairs__run_on_a_cluster() -> None:
     distributed = pytest.importorskip("distributed")
     expr = expression(24, 20)
-    once = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
+    once = expr.genobit.kendall_pairs(0.2, 0.1).to_dataframe()
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0"
@@ -159,7 +160,7 @@ def test_kendall_pairs__run_on_a_cluster() -> None:
         distributed.Client(cluster),
         gb.set_options(chunk_rows=6),
     ):
-        again = expr.genobit.kendall_pairs(0.2, 0.1).to_pandas()
+        again = expr.genobit.kendall_pairs(0.2, 0.1).to_dataframe()
     pd.testing.assert_frame_equal(once, again, check_exact=True)
 
 
@@ -169,7 +170,7 @@ def test_in_batches__holds_no_more_than_a_batch(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(batches, "compute", lambda *a: sizes.append(len(a)) or compute(*a))
     monkeypatch.setattr("genobit.kendall.pairs.JOBS", 4)
     with gb.set_options(chunk_rows=5):
-        expression(25, 12).genobit.kendall_pairs(0.3)
+        expression(25, 12).genobit.kendall_pairs(0.3).to_dataframe()
     assert sizes == [4, 4, 4, 3]
 
 
@@ -185,7 +186,7 @@ def test_kendall_pairs__read_their_input_once() -> None:
         lambda part: part.copy(data=read(part.values)), template=expr.chunk(gene=6)
     )
     with gb.set_options(chunk_rows=6):
-        lazy.genobit.kendall_pairs(0.3)
+        lazy.genobit.kendall_pairs(0.3).to_dataframe()
     assert reads.count(6) == 4
 
 
@@ -203,7 +204,7 @@ def test_network__has_as_many_edges_as_in_r(
         stored["values"], dims=("gene", "sample"), coords={"gene": stored["genes"].astype(str)}
     ).isel(gene=rows)
     table = expr.genobit.kendall_pairs(0.0, None)
-    tau = table.to_pandas()["tau"]
+    tau = table.to_dataframe()["tau"]
     assert tau.sum() == pytest.approx(sum_of_500, abs=1e-6)
     lines = (shared_data / folder / "ref" / "kendall_top500_network_R.tsv").read_text().splitlines()
     wanted = dict(line.split("\t") for line in lines if "\t" in line)
@@ -213,7 +214,7 @@ def test_network__has_as_many_edges_as_in_r(
         above, equal = ((tau.abs() > threshold).sum(), (tau.abs() == threshold).sum())
         assert above <= count <= above + equal
         assert equal <= (2 if threshold == 0.5 else 0)
-    network = expr.genobit.kendall_pairs(threshold=0.5, fdr=0.01)
+    network = expr.genobit.kendall_pairs(threshold=0.5, fdr=0.01).to_network()
     assert edges == int(wanted["edges_abs_gt_0.5"])
     assert len(network) == (tau.abs() >= 0.5).sum() == edges + (folder == "nci60")
     degree = network.degree(isolated=True).to_numpy()
@@ -229,75 +230,84 @@ def test_kendall_pairs__of_genotypes_are_those_of_the_matrix() -> None:
     tau = full["tau"].values[i, j]
     with gb.set_options(chunk_rows=8):
         table = ds.genobit.kendall_pairs(0.2, None)
-        tested = ds.genobit.kendall_pairs(0.1, 1.0).to_pandas()
-    found = table.to_pandas()
+        tested = ds.genobit.kendall_pairs(0.1, 1.0).to_dataframe()
+    found = table.to_dataframe()
     stand = np.abs(tau) >= 0.2
-    np.testing.assert_array_equal(found["variants_0"], i[stand])
+    np.testing.assert_array_equal(found["variant_0"], i[stand])
     np.testing.assert_array_equal(found["tau"], tau[stand])
     np.testing.assert_array_equal(found["n"], full["n"].values[i, j][stand])
     np.testing.assert_array_equal(tested["pvalue"], full["pvalue"].values[i, j][np.abs(tau) >= 0.1])
 
 
-def test_parquet__is_streamed_and_has_the_same_pairs(tmp_path: Path) -> None:
-    expr = expression(40, 25)
-    wanted = expr.genobit.kendall_pairs(0.3, None)
-    with gb.set_options(chunk_rows=7):
-        path = expr.genobit.kendall_pairs(0.3, None, parquet=tmp_path / "pairs.parquet")
-    assert path == tmp_path / "pairs.parquet"
-    found = PairTable.from_parquet(path)
-    again = found.to_pandas().sort_values(["gene_0", "gene_1"], ignore_index=True)
-    pd.testing.assert_frame_equal(again, wanted.to_pandas(), check_dtype=False)
-    assert found.attrs == wanted.attrs
-    assert [file.name for file in tmp_path.iterdir()] == ["pairs.parquet"]
-
-
-def test_parquet__has_few_groups_of_rows_however_small_the_tiles(
+def test_parquet__is_streamed_and_has_the_same_pairs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairs, "JOBS", 1)
-    monkeypatch.setattr(pairs, "ROWS", 100)
-    with gb.set_options(chunk_rows=3):
-        path = expression(31, 12).genobit.kendall_pairs(None, None, parquet=tmp_path / "tau")
-    about = pq.ParquetFile(path).metadata
-    # 66 tiles of 9 pairs or less; the constant variable has no tau.
-    assert about.num_rows == 30 * 29 // 2
-    sizes = [about.row_group(k).num_rows for k in range(about.num_row_groups)]
-    assert all(100 <= size < 110 for size in sizes[:-1])
+    expr = expression(40, 25)
+    wanted = expr.genobit.kendall_pairs(0.3, None)
+    monkeypatch.setattr(pairs, "JOBS", 4)
+    with gb.set_options(chunk_rows=7):
+        path = expr.genobit.kendall_pairs(0.3, None).to_parquet(tmp_path / "pairs")
+    assert path == tmp_path / "pairs"
+    # 6 chunks have 21 tiles, four to a file.
+    assert len(list(path.glob("part-*.parquet"))) == 6
+    found = gb.open_pairs(path)
+    pd.testing.assert_frame_equal(found.to_dataframe(), wanted.to_dataframe(), check_exact=True)
+    assert found.attrs == wanted.attrs
 
 
-def test_parquet__that_cannot_be_written_is_refused_before_anything_is_computed(
-    tmp_path: Path,
-) -> None:
-    expr = expression(10, 10)
-    expr[0, 0] = np.nan
-    for path, error, message in (
-        (tmp_path, IsADirectoryError, "is a folder: name a file in it"),
-        (tmp_path / "no" / "pairs.parquet", FileNotFoundError, "there is no folder .*no'"),
-    ):
-        # Were it computed, what is missing would be refused.
-        with pytest.raises(error, match=message):
-            expr.chunk().genobit.kendall_pairs(0.3, None, missing="refuse", parquet=path)
+def test_parquet__goes_on_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expr = expression(40, 25)
+    monkeypatch.setattr(pairs, "JOBS", 2)
+    monkeypatch.setattr(parquet, "PASS", 3)
+    with gb.set_options(chunk_rows=7):
+        table = expr.genobit.kendall_pairs(0.3, None)
+        write = SearchParts.write
+
+        def fails(self: SearchParts, numbers: list[int], paths: list[Path]) -> list[int]:
+            if numbers[0] == 6:
+                raise KeyboardInterrupt
+            return write(self, numbers, paths)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SearchParts, "write", fails)
+            with pytest.raises(KeyboardInterrupt):
+                table.to_parquet(tmp_path)
+        with pytest.raises(ValueError, match="is not complete: repeat the call"):
+            gb.open_pairs(tmp_path)
+        first = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.parquet")}
+        assert len(first) == 6
+        expr.genobit.kendall_pairs(0.3, None).to_parquet(tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in first} == first
+    again = gb.open_pairs(tmp_path).to_dataframe()
+    pd.testing.assert_frame_equal(again, table.to_dataframe(), check_exact=True)
+
+
+def test_parquet__of_other_values_or_limits_is_refused(tmp_path: Path) -> None:
+    expression(20, 12).genobit.kendall_pairs(0.3, None).to_parquet(tmp_path)
+    for key, other in {
+        "threshold": expression(20, 12).genobit.kendall_pairs(0.4, None),
+        "fdr": expression(20, 12).genobit.kendall_pairs(0.3, 0.5),
+        "statistic": expression(20, 12).genobit.kendall_pairs(0.3, None, statistic="tau_a"),
+        "values": expression(20, 12, seed=9).genobit.kendall_pairs(0.3, None),
+    }.items():
+        with pytest.raises(ValueError, match=f"holds another run: its {key} is"):
+            other.to_parquet(tmp_path)
 
 
 def test_parquet__holds_limits_of_any_kind_of_number(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.parquet"
     limit = np.float32(0.25)
-    streamed = expression(20, 10).genobit.kendall_pairs(limit, None, parquet=path)
-    assert PairTable.from_parquet(streamed).attrs["threshold"] == 0.25
-    expression(20, 10).genobit.kendall_pairs(limit, limit).to_parquet(path)
-    assert PairTable.from_parquet(path).attrs["fdr"] == 0.25
+    for name, fdr in (("tau", None), ("fdr", limit)):
+        path = expression(20, 10).genobit.kendall_pairs(limit, fdr).to_parquet(tmp_path / name)
+        about = gb.open_pairs(path).attrs
+        assert (about["threshold"], about["fdr"]) == (0.25, None if fdr is None else 0.25)
 
 
-def test_parquet__with_fdr_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"parquet= streams pairs .* give fdr=None"):
-        expression(10, 10).genobit.kendall_pairs(0.3, 0.01, parquet=tmp_path / "pairs.parquet")
-
-
-def test_parquet__that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_parquet__that_fails_is_not_complete(tmp_path: Path) -> None:
     expr = expression(10, 10, missing=0.3)
+    table = expr.chunk(gene=4).genobit.kendall_pairs(0.3, None, missing="refuse")
     with pytest.raises(ValueError, match="missing='refuse'"):
-        expr.genobit.kendall_pairs(0.3, None, missing="refuse", parquet=tmp_path / "pairs.parquet")
-    assert not list(tmp_path.iterdir())
+        table.to_parquet(tmp_path / "pairs")
+    assert not list(tmp_path.glob("**/*.parquet"))
 
 
 def test_all_pairs__that_do_not_fit_are_refused_before_anything_is_computed() -> None:
@@ -307,7 +317,7 @@ def test_all_pairs__that_do_not_fit_are_refused_before_anything_is_computed() ->
         dask.config.set(scheduler=lambda *_, **__: pytest.fail("computed")),
         pytest.raises(MemoryError, match=r"all pairs are asked for, it has 4,950 pairs"),
     ):
-        expr.genobit.kendall_pairs(None, None)
+        expr.genobit.kendall_pairs(None, None).to_dataframe()
 
 
 def test_pairs__that_take_too_long_are_refused_before_the_search(tmp_path: Path) -> None:
@@ -315,14 +325,14 @@ def test_pairs__that_take_too_long_are_refused_before_the_search(tmp_path: Path)
     ds = cohort(random_calls(0, 30, 20))
     with gb.set_options(longest_search=1e-9):
         for run in (
-            expr.genobit.kendall_pairs,
-            ds.genobit.kendall_pairs,
-            lambda: expr.genobit.kendall_pairs(fdr=None, parquet=path),
+            lambda: expr.genobit.kendall_pairs().head(),
+            lambda: ds.genobit.kendall_pairs().to_dataframe(),
+            lambda: expr.genobit.kendall_pairs(fdr=None).to_parquet(path),
         ):
             with pytest.raises(ValueError, match="kendall_pairs of 435 pairs would take about"):
                 run()
         with pytest.raises(ValueError, match="kendall_pairs of 435 pairs"):
-            expr.chunk(gene=8).genobit.kendall_pairs()
+            expr.chunk(gene=8).genobit.kendall_pairs().to_network()
     assert not list(tmp_path.iterdir())
 
 
@@ -349,22 +359,24 @@ def test_seconds_of_pair__are_those_of_the_clock(
 def test_pairs__that_do_not_fit_are_refused_once_they_do_not() -> None:
     with (
         gb.set_options(eager_limit=10_000, chunk_rows=10),
-        pytest.raises(MemoryError, match=r"of [\d,]+ pairs so far, it has [\d,]+ pairs"),
+        pytest.raises(
+            MemoryError, match=r"after [\d,]+ of [\d,]+ parts: .* \.to_parquet\(folder\)"
+        ),
     ):
-        expression(100, 10).genobit.kendall_pairs(0.1, None)
+        expression(100, 10).genobit.kendall_pairs(0.1, None).to_dataframe()
 
 
 def test_pairs__that_may_stand_for_long_but_do_not_are_looked_for_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expr = expression(200, 30)
-    wanted = expr.genobit.kendall_pairs(None, 0.2)
+    wanted = expr.genobit.kendall_pairs(None, 0.2).to_dataframe()
     monkeypatch.setattr("genobit.kendall.pairs.JOBS", 8)
     limit = 100 * len(wanted)
     with gb.set_options(chunk_rows=10, eager_limit=limit):
-        found = expr.genobit.kendall_pairs(None, 0.2, progress=True)
+        found = expr.genobit.kendall_pairs(None, 0.2, progress=True).to_dataframe()
     assert capsys.readouterr().err.count(" 0/210 ") == 2
-    pd.testing.assert_frame_equal(found.to_pandas(), wanted.to_pandas(), check_exact=True)
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
     assert found.attrs == wanted.attrs
 
 
@@ -392,21 +404,26 @@ def test_kendall_pairs__refuses_what_makes_no_sense(
 def test_names__are_a_coordinate_or_positions() -> None:
     expr = expression(20, 20).assign_coords(symbol=("gene", ["A", "B"] * 10))
     named = expr.genobit.kendall_pairs(0.3, None, names="symbol")
-    assert named.names[:4].tolist() == ["A", "B", "A (2)", "B (2)"]
+    assert named.to_network().names[:4].tolist() == ["A", "B", "A (2)", "B (2)"]
     bare = expr.drop_vars(["gene", "symbol"]).genobit.kendall_pairs(0.3, None)
-    assert bare.names[:3].tolist() == ["0", "1", "2"]
+    assert bare.to_network().names[:3].tolist() == ["0", "1", "2"]
 
 
 def test_progress__is_a_bar_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     with gb.set_options(chunk_rows=5):
-        expression(20, 12).genobit.kendall_pairs(0.3, progress=True)
+        expression(20, 12).genobit.kendall_pairs(0.3, progress=True).to_dataframe()
     assert "10/10" in capsys.readouterr().err
-    expression(20, 12).genobit.kendall_pairs(0.3)
+    expression(20, 12).genobit.kendall_pairs(0.3).to_dataframe()
     assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize("variables", [1, 2])
 def test_kendall_pairs__of_few_variables(variables: int) -> None:
-    table = expression(12, 12).isel(gene=slice(variables)).genobit.kendall_pairs(0.0, 1.0)
+    table = (
+        expression(12, 12)
+        .isel(gene=slice(variables))
+        .genobit.kendall_pairs(0.0, 1.0)
+        .to_dataframe()
+    )
     assert len(table) == variables - 1
     assert table.attrs["pairs_tested"] == variables - 1

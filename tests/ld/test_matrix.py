@@ -173,7 +173,7 @@ def test_pairs_of_real_variants__are_those_of_the_matrix(
     with gb.set_options(chunk_rows=128):
         bits = ds.genobit.pack()
         square = bits.genobit.ld("r2").values
-        table = bits.genobit.ld_pairs(threshold=0.8, window=window).compute()
+        table = bits.genobit.ld_pairs(threshold=0.8, window=window).to_dataframe()
     coordinate, size = (
         (None, window) if isinstance(window, int) else (ds.variant_position.values, 2e5)
     )

@@ -78,9 +78,9 @@ def test_em__does_not_depend_on_chunks_or_on_how_it_is_asked_for() -> None:
 def test_pairs__by_r2_of_em() -> None:
     ds = cohort(random_calls(4, 60, 70, missing=0.05), contigs=2, chunks=(17, 70))
     square = ds.genobit.ld("r2_em").values
-    table = ds.genobit.ld_pairs(threshold=0.3, window=20, statistic="r2_em").compute()
-    assert [*table.columns[-2:]] == ["id_1", "r2_em"]
-    i, j = table["variants_0"].values, table["variants_1"].values
+    table = ds.genobit.ld_pairs(threshold=0.3, window=20, statistic="r2_em").to_dataframe()
+    assert [*table.columns[-2:]] == ["variant_id_1", "r2_em"]
+    i, j = table["variant_0"].values, table["variant_1"].values
     np.testing.assert_array_equal(table["r2_em"], square[i, j])
     contig = ds.variant_contig.values
     wanted = [
@@ -99,7 +99,7 @@ def test_em__needs_dosages() -> None:
     with pytest.raises(ValueError, match="take 'dprime', or use dosages with phased=False"):
         phased.ld("dprime_em")
     np.testing.assert_array_equal(phased.ld("r2_em", phased=False), ds.genobit.ld("r2_em"))
-    with pytest.raises(ValueError, match="'dprime' of pairs is not one of r2, r2_em"):
+    with pytest.raises(ValueError, match="'dprime' of a table of pairs is not one of r2, r2_em"):
         phased.ld_pairs(threshold=0.5, statistic="dprime")
 
 

@@ -175,7 +175,7 @@ class Pairs(_GRMView, TableView):
         """List the pairs of a table from `list_pairs`; rows of two selected samples are marked."""
         self.table = table
         if len(table):
-            self._list(draw_pairs(table), table[["samples_0", "samples_1"]].to_numpy(), selected)
+            self._list(draw_pairs(table), table[["sample_0", "sample_1"]].to_numpy(), selected)
         else:
             self.say("There is no such pair.")
 

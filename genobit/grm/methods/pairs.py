@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import aligning, labels, model, packed
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_threshold
-from genobit.engine.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import dask.dataframe as dd
     from numpy.typing import ArrayLike
 
     from genobit.data.autosomes import Autosomes
+    from genobit.data.pairs.table import PairTable
 
 LABELS = (model.SAMPLE_ID, "sample_family_id")
 """Label columns of the table of pairs, if the Dataset has them."""
@@ -41,8 +41,8 @@ class RelativesMethods:
         allele_frequency: str | ArrayLike | xr.DataArray | None = None,
         autosomes: Autosomes = True,
         count_monomorphic: bool = False,
-    ) -> dd.DataFrame:
-        """List the related pairs of samples in a lazy long table, computed tile by tile.
+    ) -> PairTable:
+        """List the related pairs of samples in a lazy table, made tile by tile.
 
         Parameters
         ----------
@@ -54,41 +54,41 @@ class RelativesMethods:
 
         Returns
         -------
-            Lazy dask DataFrame with one partition for each tile on or above the diagonal of the
-            matrix. Each partition is sorted by position. The columns are
+            `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
+            ``.to_network()``. It has a part for each tile on or above the diagonal of the matrix.
+            The columns are
 
-            - ``samples_0`` < ``samples_1``: positions along ``samples``
+            - ``sample_0`` < ``sample_1``: positions along ``samples``
             - ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``,
               where known
             - the value, float64, in a column named after the method
-            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (number of
-              variants called in both samples) and ``degree`` (a key of
-              `genobit.grm.kinship.DEGREES`)
-
-            ``.to_parquet(folder)`` writes the table partition by partition. ``.compute()`` loads it
-            into memory.
+            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (called in
+              both) and ``degree`` (a key of `genobit.grm.kinship.DEGREES`)
 
         Raises
         ------
         ValueError
-            For an unknown method, or a ``threshold`` that is not finite.
+            For an unknown method, or a threshold that is not finite.
 
         Notes
         -----
         Memory holds only the tiles being computed, with two exceptions. "endelman_jannink" needs
-        the whole matrix before its first tile. "hadamard" first computes the tiles on the diagonal,
-        for the mean of the squared diagonal. Pairs without a value (NaN) are left out.
+        the whole matrix before its first tile. "hadamard" needs the tiles on the diagonal, for the
+        mean of the squared diagonal. Pairs without a value (NaN) are left out.
 
         Examples
         --------
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [0, 1], [0, 0]], [[0, 1], [1, 1], [0, 1]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> pairs = ds.genobit.grm_pairs("king", threshold=0.0884).compute()
-        >>> pairs[["samples_0", "samples_1", "king", "degree"]].values.tolist()
+        >>> pairs = ds.genobit.grm_pairs("king", threshold=0.0884).to_dataframe()
+        >>> pairs[["sample_0", "sample_1", "king", "degree"]].values.tolist()
         [[0, 1, 0.25, 'first degree'], [0, 2, 0.25, 'first degree']]
         """
-        require("grm_pairs", "pyarrow")
+        from genobit.data.pairs.parts import GraphParts, identity
+        from genobit.data.pairs.table import PairTable
+        from genobit.data.selection import names_along
+        from genobit.engine.schedule.checkpoints import digest
         from genobit.grm import kinship, pairs
 
         check_threshold(threshold)
@@ -100,17 +100,38 @@ class RelativesMethods:
             autosomes=autosomes,
             count_monomorphic=count_monomorphic,
         )
-        values = matrix.data
+        values, kept = matrix.data, choose(self._ds, autosomes).kept
         if method == "king":
             # These counts also give the columns ``ibs0`` and ``variants``.
-            kept = choose(self._ds, autosomes).kept
             values = kinship.shared(packed.by_samples(self._ds, variants=kept)[2])
-        names = {
+        columns = {"sample": np.arange(self._ds.sizes[model.SAMPLES])} | {
             name: np.asarray(labels.as_objects(self._ds[name].variable, name).values)
             for name in LABELS
             if name in self._ds.variables
         }
-        return pairs.table(values, method, threshold, names)
+        about = {"method": method, "threshold": float(threshold), "missing": missing}
+
+        def question() -> dict[str, Any]:
+            frequency = None
+            if allele_frequency is not None:
+                name = "allele_frequency"
+                own = aligning.aligned_numbers(self._ds, allele_frequency, model.VARIANTS, name)
+                frequency = digest([own])
+            return {
+                **about,
+                "allele_frequency": frequency,
+                "count_monomorphic": count_monomorphic,
+                "variants": digest([] if kept is None else [kept]),
+                **identity(packed.rows(self._ds), columns),
+            }
+
+        return PairTable(
+            GraphParts(partial(pairs.pair_tiles, values, method, threshold, columns), question),
+            "sample",
+            method,
+            lambda: names_along(self._ds, model.SAMPLES).to_numpy(),
+            about,
+        )
 
     def unrelated(self, threshold: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
         """Select a maximal set of unrelated samples: the larger result of two greedy algorithms.

@@ -243,7 +243,7 @@ def closest_pairs(
 
     Returns
     -------
-        Table with columns samples_0 < samples_1 (positions), sample_id_0, sample_id_1, and the
+        Table with columns sample_0 < sample_1 (positions), sample_id_0, sample_id_1, and the
         value, named after the method. KING-robust kinship also has degree.
 
     Examples
@@ -251,7 +251,7 @@ def closest_pairs(
     >>> import xarray as xr
     >>> kinship = [[0.5, 0.25], [0.25, 0.5]]
     >>> grm = xr.DataArray(kinship, dims=("samples_0", "samples_1"), name="king")
-    >>> closest_pairs(grm)[["samples_0", "samples_1", "degree"]].values.tolist()
+    >>> closest_pairs(grm)[["sample_0", "sample_1", "degree"]].values.tolist()
     [[0, 1, 'first degree']]
     """
     matrix = computed(grm)
@@ -278,8 +278,8 @@ def list_pairs(
     first, second = samples_of(candidates, n_samples)
     names, measure = sample_names(matrix), measure_of(matrix)
     columns = {
-        "samples_0": first,
-        "samples_1": second,
+        "sample_0": first,
+        "sample_1": second,
         "sample_id_0": names[first],
         "sample_id_1": names[second],
         _column_of(matrix): pairs[candidates],

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kendall.network import by_strength, rows_of
+from genobit.data.pairs.network import by_strength, rows_of
 
 if TYPE_CHECKING:
-    from genobit.kendall.network import PairTable
+    from genobit.data.pairs.network import Network
 
 #: Most edges kept: finding communities of 100,000 edges took 10 s, and a picture shows no more.
 HELD = 40_000
@@ -26,7 +26,7 @@ class Candidates:
     `first` and `second` are positions of variables in the data. `qvalue` is None if unknown.
     """
 
-    pairs: PairTable
+    pairs: Network
     floor: float
     tested: int
     first: np.ndarray
@@ -60,7 +60,7 @@ class Candidates:
         ends = np.concatenate([self.first[rows], self.second[rows]])
         return np.bincount(ends, minlength=self.n_variables)
 
-    def table(self, rows: np.ndarray) -> PairTable:
+    def table(self, rows: np.ndarray) -> Network:
         """Return some rows as a table of pairs."""
         return rows_of(self.pairs, rows)
 
@@ -90,7 +90,7 @@ class Candidates:
         return float(np.clip(chosen, self.floor, 1.0))
 
 
-def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
+def hold(pairs: Network, floor: float, limit: int = HELD) -> Candidates:
     """Sort a table of pairs and keep at most ``limit`` of the strongest.
 
     ``floor`` is the smallest |tau| that the table was computed for.
@@ -98,13 +98,13 @@ def hold(pairs: PairTable, floor: float, limit: int = HELD) -> Candidates:
     Examples
     --------
     >>> import pandas as pd
-    >>> from genobit.kendall.network import PairTable
+    >>> from genobit.data.pairs.network import Network
     >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.7, -0.9]})
-    >>> held = hold(PairTable(edges, ["MYC", "MAX", "TP53"], "gene"), floor=0.5)
+    >>> held = hold(Network(edges, ["MYC", "MAX", "TP53"], "gene"), floor=0.5)
     >>> [len(held.at_least(threshold)) for threshold in (0.5, 0.8, 0.95)]
     [2, 1, 0]
     """
-    table, order = pairs.to_pandas(), by_strength(pairs)
+    table, order = pairs.to_dataframe(), by_strength(pairs)
     strength = table[pairs.value].abs().to_numpy("f8")
     order = order[~np.isnan(strength[order])]
     if len(order) > limit:

@@ -10,9 +10,10 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import packed
+from genobit.data.pairs.network import Network
+from genobit.data.pairs.table import ROWS, PairTable, as_network
 from genobit.kendall.explorer.candidates import HELD, Candidates, floor_for, hold
 from genobit.kendall.methods.matrix import side_of
-from genobit.kendall.network import PairTable
 from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.heatmap import OrderedTau, order
 from genobit.kendall.plots.links import Links, links_of
@@ -63,7 +64,7 @@ class KendallData:
     def __init__(
         self,
         data: xr.DataArray | xr.Dataset,
-        pairs: PairTable | None = None,
+        pairs: PairTable | Network | None = None,
         dim: Hashable | None = None,
     ) -> None:
         self._data: xr.DataArray | xr.Dataset
@@ -75,22 +76,23 @@ class KendallData:
             self._data = side_of(data, dim)
             labelled = self._data.coords.to_dataset()
             self.variable, self.observation = (str(name) for name in self._data.dims)
+        self.row = ROWS.get(self.variable, self.variable)
         self.n_variables = int(self._data.sizes[self.variable])
         if self.n_variables < 2:
             raise ValueError(
                 f"a correlation needs two {self.variable!r}, and the data have {self.n_variables}"
             )
-        self._given = pairs
+        self._given = None if pairs is None else as_network(pairs)
         self._held: Candidates | None = None
         self._lock = threading.Lock()
-        if pairs is not None:
-            self._check(pairs)
+        if self._given is not None:
+            self._check(self._given)
         self.variable_labels = labels_along(labelled, self.variable)
         self.observation_labels = labels_along(labelled, self.observation)
         self.names = np.array([f"{self.variable} {k}" for k in range(self.n_variables)], object)
 
-    def _check(self, pairs: PairTable) -> None:
-        if pairs.dim != self.variable or len(pairs.names) != self.n_variables:
+    def _check(self, pairs: Network) -> None:
+        if pairs.dim != self.row or len(pairs.names) != self.n_variables:
             raise ValueError(
                 f"pairs= has {len(pairs.names)} {pairs.dim!r}, and the data have "
                 f"{self.n_variables} {self.variable!r}; give the result of kendall_pairs() on them"
@@ -106,7 +108,7 @@ class KendallData:
     def _find(self) -> Candidates:
         pairs, floor = self._given, 0.0
         if pairs is not None:
-            least = pairs.to_pandas()[pairs.value].abs().min()
+            least = pairs.to_dataframe()[pairs.value].abs().min()
             floor = float(pairs.attrs.get("threshold") or (0.0 if np.isnan(least) else least))
         else:
             some = np.random.default_rng(0).permutation(self.n_variables)[:DRAWN]
@@ -118,11 +120,14 @@ class KendallData:
         self.names = held.pairs.names
         return held
 
-    def _pairs(self, floor: float) -> PairTable:
+    def _pairs(self, floor: float) -> Network:
         # Without a limit kendall_pairs would refuse the table; every q-value is at most 1.
         if isinstance(self._data, xr.Dataset):
-            return self._data.genobit.kendall_pairs(threshold=floor, fdr=1.0)
-        return self._data.genobit.kendall_pairs(threshold=floor, fdr=1.0, dim=self.observation)
+            found = self._data.genobit.kendall_pairs(threshold=floor, fdr=1.0)
+        else:
+            dim = self.observation
+            found = self._data.genobit.kendall_pairs(threshold=floor, fdr=1.0, dim=dim)
+        return found.to_network()
 
     def tau(self, places: np.ndarray) -> xr.Dataset:
         """Compute tau, p and n of all pairs of the variables at some positions."""
@@ -143,7 +148,7 @@ class KendallData:
             found = self._data.isel({self.variable: place}).compute()
         return found.rename(str(self.names[place]))
 
-    def scene(self, pairs: PairTable, opened: tuple[int, ...] | None) -> Scene:
+    def scene(self, pairs: Network, opened: tuple[int, ...] | None) -> Scene:
         """Compute the layout, the communities and the order of the heatmap of a network.
 
         ``pairs`` has at least one edge. ``opened`` lists the positions of the variables to show;

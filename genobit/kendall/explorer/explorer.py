@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from genobit.data.pairs import network
+    from genobit.data.pairs.table import PairTable
     from genobit.data.selection import Selection
     from genobit.kendall.explorer.candidates import Candidates
-    from genobit.kendall.network import PairTable
+    from genobit.visual.files import Writers
 
 #: Debounce of the threshold in seconds, before its network is arranged and drawn.
 REST = 0.15
@@ -93,7 +96,7 @@ class KendallExplorer(KendallTraits):
     def __init__(
         self,
         data: xr.DataArray | xr.Dataset,
-        pairs: PairTable | None = None,
+        pairs: PairTable | network.Network | None = None,
         dim: Hashable | None = None,
         selection: Selection | None = None,
         **initial: Any,
@@ -124,7 +127,7 @@ class KendallExplorer(KendallTraits):
         self._heatmap = Heatmap(self._home, choose)
         self._histogram = Histogram(self._home)
         self._scatter = Scatter(self._home)
-        self._table = Edges(self._home, self.correlated.variable, choose)
+        self._table = Edges(self._home, self.correlated.row, choose)
         self.count_line = ipywidgets.HTML().add_class("genobit-kendall-count")
         self._table_line = ipywidgets.HTML().add_class("genobit-kendall-table-line")
         lists = ipywidgets.VBox([self._histogram.box, self._table_line, self._table.box])
@@ -146,12 +149,13 @@ class KendallExplorer(KendallTraits):
         pairs = self.pairs
         if not len(pairs):
             raise ValueError("there is no edge to save; lower the threshold first")
-        writers = {
-            ".csv": csv_writer(pairs.to_pandas()),
+        table = pairs.to_dataframe()
+        writers: Writers = {
+            ".csv": csv_writer(table),
             ".graphml": pairs.to_graphml,
             ".cyjs": pairs.to_cytoscape,
             ".json": pairs.to_cytoscape,
-            ".parquet": pairs.to_parquet,
+            ".parquet": partial(table.to_parquet, index=False),
         }
         return self._saved(path, writers, number(len(pairs), "edge"))
 

@@ -13,9 +13,9 @@ from genobit.visual.controls import button, dropdown, linked, row
 from genobit.visual.explorer import Explorer, one_of
 
 if TYPE_CHECKING:
+    from genobit.data.pairs.network import Network
     from genobit.kendall.explorer.candidates import Candidates
     from genobit.kendall.explorer.data import KendallData
-    from genobit.kendall.network import PairTable
 
 #: Initial |tau| threshold.
 THRESHOLD = 0.6
@@ -44,7 +44,7 @@ class KendallTraits(Explorer):
     # Results.
 
     @property
-    def pairs(self) -> PairTable:
+    def pairs(self) -> Network:
         """Edges that pass the threshold; waits until they are computed."""
         held = self.correlated.candidates()
         return held.table(self._found(held))

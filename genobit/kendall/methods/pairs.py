@@ -1,25 +1,21 @@
-"""``.genobit.kendall_pairs``: strongly correlated pairs of variables, as a network."""
+"""``.genobit.kendall_pairs``: strongly correlated pairs of variables, as a lazy table."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, packed
-from genobit.engine.extras import require
-from genobit.engine.files import WRITE, local_path
 from genobit.kendall.methods.matrix import attributes_of, side_of
-from genobit.kendall.network import PairTable, check_dimension, unique_names
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Hashable
 
     from numpy.typing import NDArray
 
+    from genobit.data.pairs.table import PairTable
     from genobit.kendall.kernels.tiles import TileSpec
     from genobit.kendall.matrix import Variables
 
@@ -42,10 +38,9 @@ class KendallArrayPairsMethods:
         missing: str = "pairwise",
         kernel: str = "auto",
         names: str | None = None,
-        parquet: str | os.PathLike[str] | None = None,
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
-    ) -> PairTable | Path:
+    ) -> PairTable:
         """Find the pairs of variables with a strong Kendall's tau, without the full matrix.
 
         Parameters
@@ -60,10 +55,6 @@ class KendallArrayPairsMethods:
         names
             Coordinate with the names of the variables; by default the index coordinate of their
             dimension.
-        parquet
-            Path of a Parquet file to write instead of returning a table. Pairs are streamed to it,
-            so memory holds only the tiles being computed. ``parquet`` needs ``fdr=None``, because
-            q-values are known only at the end.
         share
             ``(k, n)``: search only the share of worker k of n workers, counted from 0. Together the
             workers find each pair once. All workers must use the same values and options. ``share``
@@ -73,17 +64,17 @@ class KendallArrayPairsMethods:
 
         Returns
         -------
-            `genobit.kendall.network.PairTable` of the pairs, computed and sorted by position. Its
-            columns are the positions ``<dim>_0`` < ``<dim>_1``, ``name_0``, ``name_1``, ``tau`` and
-            ``n`` (observations of the pair). With ``fdr`` it also has ``pvalue`` and ``qvalue``.
-            With ``parquet``, the path of the file, which ``PairTable.from_parquet`` and pandas can
-            read. The file has the pairs in the order of tiles, not sorted by position.
+            `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
+            ``.to_network()``. Its columns are the positions ``<row>_0`` < ``<row>_1``, ``name_0``,
+            ``name_1``, ``tau`` and ``n`` (observations of the pair). ``<row>`` is the dimension of
+            the variables, or "variant" for variants. With ``fdr`` there are also ``pvalue`` and
+            ``qvalue``. With ``fdr`` the first rows need all pairs; they are found once and held.
 
         Raises
         ------
         ValueError
-            For a limit outside its range, an unknown choice, or ``parquet`` or ``share`` with
-            ``fdr``. Also for a search longer than ``get_options().longest_search`` (one hour by
+            For a limit outside its range, an unknown choice, or ``share`` with ``fdr``. When
+            computed, for a search longer than ``get_options().longest_search`` (one hour by
             default); the message gives the estimated time.
         TypeError
             For a limit or share that is not a number, and for values that are not real numbers.
@@ -107,7 +98,7 @@ class KendallArrayPairsMethods:
         ...     values, dims=("gene", "sample"), coords={"gene": ["MYC", "MAX", "MXD1"]}
         ... )
         >>> edges = expr.genobit.kendall_pairs(threshold=0.9, fdr=None)
-        >>> edges.to_pandas().values.tolist()
+        >>> edges.to_dataframe().values.tolist()
         [[0, 2, 'MYC', 'MXD1', -1.0, 4]]
         """
         from genobit.kendall.variables import of_values
@@ -117,16 +108,13 @@ class KendallArrayPairsMethods:
         variables, observations = (str(name) for name in side.dims)
         (ranks,) = of_values([side.data], [(variables, observations)], missing, wanted)
         attributes = attributes_of(wanted, statistic, missing, observations, side.shape[1])
-        return _found(
+        return _table(
             ranks,
             wanted,
             variables,
             _names(side, names),
             attributes,
-            threshold,
-            fdr,
-            parquet,
-            share,
+            (threshold, fdr, share),
             progress=progress,
         )
 
@@ -144,23 +132,22 @@ class KendallGenotypePairsMethods:
         statistic: str = "tau_b",
         missing: str = "pairwise",
         kernel: str = "auto",
-        parquet: str | os.PathLike[str] | None = None,
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
-    ) -> PairTable | Path:
+    ) -> PairTable:
         """Find the pairs of variants whose dosages have a strong Kendall's tau.
 
         Parameters
         ----------
-        threshold, fdr, parquet, share, progress
+        threshold, fdr, share, progress
             As for ``DataArray.genobit.kendall_pairs``.
         statistic, missing, kernel
             As for `kendall`.
 
         Returns
         -------
-            As for ``DataArray.genobit.kendall_pairs``, with positions ``variants_0`` <
-            ``variants_1``. Variants are named by ``variant_id``, or by contig and position if they
+            As for ``DataArray.genobit.kendall_pairs``, with positions ``variant_0`` <
+            ``variant_1``. Variants are named by ``variant_id``, or by contig and position if they
             have no identifier.
 
         Raises
@@ -173,8 +160,8 @@ class KendallGenotypePairsMethods:
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> pairs = ds.genobit.kendall_pairs(threshold=0.8, fdr=None).to_pandas()
-        >>> pairs[["variants_0", "variants_1", "tau", "n"]].round(4).values.tolist()
+        >>> pairs = ds.genobit.kendall_pairs(threshold=0.8, fdr=None).to_dataframe()
+        >>> pairs[["variant_0", "variant_1", "tau", "n"]].round(4).values.tolist()
         [[0.0, 1.0, 0.8165, 3.0]]
         """
         from genobit.kendall.variables import of_planes
@@ -185,16 +172,13 @@ class KendallGenotypePairsMethods:
         (variables,) = of_planes([planes], [dims], layout, missing, wanted)
         attributes = attributes_of(wanted, statistic, missing, model.SAMPLES, layout.bits)
         attributes[model.COUNTED_ALLELE] = model.counted_allele(ds)
-        return _found(
+        return _table(
             variables,
             wanted,
             model.VARIANTS,
             _variant_names(ds),
             attributes,
-            threshold,
-            fdr,
-            parquet,
-            share,
+            (threshold, fdr, share),
             progress=progress,
         )
 
@@ -206,38 +190,37 @@ def _wanted(statistic: str, fdr: float | None, missing: str, kernel: str) -> Til
     return wanted._replace(outputs=(statistic, "n") + (() if fdr is None else ("pvalue",)))
 
 
-def _found(
+def _table(
     variables: Variables,
     wanted: TileSpec,
     dim: str,
     names: NDArray[Any],
     attributes: dict[str, Any],
-    threshold: float | None,
-    fdr: float | None,
-    parquet: str | os.PathLike[str] | None,
-    share: tuple[int, int] | None,
+    query: tuple[float | None, float | None, tuple[int, int] | None],
     *,
     progress: bool | None,
-) -> PairTable | Path:
-    import pandas as pd
-
-    from genobit.kendall.pairs import WHOLE, PairQuery, Search
+) -> PairTable:
+    """Return the lazy table of a search; ``query`` is (threshold, fdr, share)."""
+    from genobit.data.pairs.network import check_dimension, unique_names
+    from genobit.data.pairs.table import ROWS, PairTable
+    from genobit.kendall.pairs import WHOLE, PairQuery, SearchParts
 
     check_dimension(dim)
-    columns = (f"{dim}_0", f"{dim}_1", "tau")
-    question = PairQuery(threshold, fdr, columns, WHOLE if share is None else share)
-    search = Search(variables.tile(wanted), variables.arrays, question, progress=progress)
-    attributes |= {"threshold": search.question.threshold, "fdr": search.question.fdr}
+    row, (threshold, fdr, share) = ROWS.get(dim, dim), query
+    columns = (f"{row}_0", f"{row}_1", "tau")
+    unique = unique_names(names)
+    parts = SearchParts(
+        variables.tile(wanted),
+        variables.arrays,
+        PairQuery(threshold, fdr, columns, WHOLE if share is None else share),
+        unique,
+        {name: value for name, value in attributes.items() if name != "long_name"},
+        progress=progress,
+    )
+    attrs = {**attributes, "threshold": parts.query.threshold, "fdr": parts.query.fdr}
     if share is not None:
-        attributes["share"] = list(search.question.share)
-    if parquet is not None:
-        require("kendall_pairs(parquet=)", "pyarrow")
-        path = local_path(parquet, "kendall_pairs(parquet=)", WRITE)
-        search.to_parquet(path, unique_names(names), attributes)
-        return path
-    found = search.found()
-    attributes["pairs_tested"] = search.tests
-    return PairTable(pd.DataFrame(found), names, dim, "tau", attributes)
+        attrs["share"] = list(parts.query.share)
+    return PairTable(parts, row, "tau", lambda: unique, attrs)
 
 
 def _names(side: xr.DataArray, names: str | None) -> NDArray[Any]:

@@ -8,14 +8,16 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import HoverTool
 
-from genobit.kendall.network import by_strength
+from genobit.data.pairs.network import by_strength
+from genobit.data.pairs.table import as_network
 from genobit.visual.style import POINT_COLOUR, few_marks, number, plain_frame
 from genobit.visual.tables import Column, draw_table, numbers, powers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from genobit.kendall.network import PairTable
+    from genobit.data.pairs.network import Network
+    from genobit.data.pairs.table import PairTable
 
 #: Most bars of the histogram; with more degrees, several degrees share a bar.
 BARS = 40
@@ -96,29 +98,30 @@ def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
     )
 
 
-def strongest_edges(pairs: PairTable, limit: int = LISTED) -> pd.DataFrame:
+def strongest_edges(pairs: PairTable | Network, limit: int = LISTED) -> pd.DataFrame:
     """List the strongest edges in descending order of absolute value.
 
     Parameters
     ----------
     pairs
-        Result of `.genobit.kendall_pairs()`.
+        Result of `.genobit.kendall_pairs()`, another table of pairs, or its network.
     limit
         Largest number of edges.
 
     Returns
     -------
-        The rows of `pairs.to_pandas()`, strongest first.
+        The rows of `pairs.to_dataframe()`, strongest first.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from genobit.kendall.network import PairTable
+    >>> from genobit.data.pairs.network import Network
     >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.7, -0.9]})
-    >>> strongest_edges(PairTable(edges, ["MYC", "MAX", "TP53"], "gene"))["name_1"].tolist()
+    >>> strongest_edges(Network(edges, ["MYC", "MAX", "TP53"], "gene"))["name_1"].tolist()
     ['TP53', 'MAX']
     """
-    return pairs.to_pandas().iloc[by_strength(pairs)[:limit]].reset_index(drop=True)
+    network = as_network(pairs)
+    return network.to_dataframe().iloc[by_strength(network)[:limit]].reset_index(drop=True)
 
 
 def draw_edges(table: pd.DataFrame, value: str = "tau") -> hv.Table:
@@ -134,9 +137,9 @@ def draw_edges(table: pd.DataFrame, value: str = "tau") -> hv.Table:
     Examples
     --------
     >>> import pandas as pd
-    >>> from genobit.kendall.network import PairTable
+    >>> from genobit.data.pairs.network import Network
     >>> edges = pd.DataFrame({"gene_0": [0], "gene_1": [1], "tau": [0.7]})
-    >>> pairs = PairTable(edges, ["MYC", "MAX"], "gene")
+    >>> pairs = Network(edges, ["MYC", "MAX"], "gene")
     >>> draw_edges(strongest_edges(pairs)).data.to_numpy().tolist()
     [['MYC', 'MAX', 0.7]]
     """

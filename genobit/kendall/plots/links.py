@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.kendall.network import rows_of
+from genobit.data.pairs.network import rows_of
 
 if TYPE_CHECKING:
-    from genobit.kendall.network import PairTable
+    from genobit.data.pairs.network import Network
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Links:
     `second` index into both, one entry per edge; `tau` holds the values of the edges.
     """
 
-    pairs: PairTable
+    pairs: Network
     seed: int
     variables: np.ndarray
     names: np.ndarray
@@ -118,19 +118,19 @@ class Links:
         return rank, size
 
 
-def links_of(pairs: PairTable, seed: int = 0) -> Links:
+def links_of(pairs: Network, seed: int = 0) -> Links:
     """Build the network of a table of pairs; ``seed`` sets its communities and layout.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from genobit.kendall.network import PairTable
+    >>> from genobit.data.pairs.network import Network
     >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [2, 3], "tau": [0.9, -0.7]})
-    >>> links = links_of(PairTable(edges, ["MYC", "TP53", "MAX", "MXD1"], "gene"))
+    >>> links = links_of(Network(edges, ["MYC", "TP53", "MAX", "MXD1"], "gene"))
     >>> links.names.tolist(), links.degree.tolist(), links.first.tolist(), links.second.tolist()
     (['MYC', 'MAX', 'MXD1'], [2, 1, 1], [0, 0], [1, 2])
     """
-    table = pairs.to_pandas()
+    table = pairs.to_dataframe()
     ends = table[[f"{pairs.dim}_0", f"{pairs.dim}_1"]].to_numpy("i8")
     variables, inverse = np.unique(ends, return_inverse=True)
     first, second = inverse.reshape(-1, 2).T

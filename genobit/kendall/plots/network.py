@@ -15,6 +15,7 @@ import xarray as xr
 from bokeh.models import HoverTool
 from bokeh.palettes import Viridis256
 
+from genobit.data.pairs.table import ROWS, as_network
 from genobit.kendall.plots.communities import CommunityLayout, draw_bubbles, gather, in_words
 from genobit.kendall.plots.links import Links, links_of
 from genobit.visual.colouring import Colouring, colouring, colouring_of, one_colour_each
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from genobit.kendall.network import PairTable
+    from genobit.data.pairs.network import Network
+    from genobit.data.pairs.table import PairTable
 
 #: Most nodes drawn one by one; with more nodes, or ten times as many edges, draw communities.
 NODES = 400
@@ -75,7 +77,7 @@ class NetworkLayout:
 
 
 def kendall_network(
-    pairs: PairTable,
+    pairs: PairTable | Network,
     *,
     colour_by: Colouring | str | ArrayLike | xr.DataArray | None = None,
     limit: int = NODES,
@@ -86,7 +88,7 @@ def kendall_network(
     Parameters
     ----------
     pairs
-        Result of `.genobit.kendall_pairs()`.
+        Result of `.genobit.kendall_pairs()`, another table of pairs, or its network.
     colour_by
         One value for each variable of the data, to colour the nodes; by default the communities. A
         DataArray or Series is aligned by the names of the variables, and its name is that of the
@@ -116,13 +118,15 @@ def kendall_network(
     >>> len(picture.Points.Nodes), len(picture.Segments.Edges)
     (100, 198)
     """
-    links = links_of(pairs, seed)
+    network = as_network(pairs)
+    links = links_of(network, seed)
     if not links.size:
-        raise ValueError("there is no edge to draw; ask kendall_pairs for a lower threshold")
+        raise ValueError("there is no edge to draw; make the table with a lower threshold=")
     of_all = None
     if colour_by is not None:
-        variables = xr.Dataset(coords={pairs.dim: pairs.names})
-        of_all = colouring_of(variables, colour_by, pairs.dim)
+        dim = {row: dim for dim, row in ROWS.items()}.get(network.dim, network.dim)
+        variables = xr.Dataset(coords={dim: network.names})
+        of_all = colouring_of(variables, colour_by, dim)
     return draw(arrange(links, limit), colours_of(links, of_all))
 
 

@@ -28,7 +28,7 @@ def compile_kernels(bits: xr.Dataset) -> None:
     # Use all samples, because tiles off the diagonal have their own kernels.
     bits.genobit.grm("vanraden1", compute=True)
     bits.genobit.grm("king", compute=True)
-    bits.genobit.grm_pairs("king", threshold=MIN_KINSHIP).compute()
+    bits.genobit.grm_pairs("king", threshold=MIN_KINSHIP).to_dataframe()
     bits.genobit.isel(samples=slice(0, 100)).genobit.pca(2)
 
 
@@ -52,7 +52,7 @@ def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
         notes.append(pcs.attrs["method"])
     with watch.step("Table of related samples, to Parquet") as notes:
         related = bits.genobit.grm_pairs("king", threshold=MIN_KINSHIP)
-        found = write(related, table, "Table of related samples")
+        found = write(related, table)
         notes.append(f"{found:,} pairs with a kinship of at least {MIN_KINSHIP}")
     with watch.step("Three pictures of relationships") as notes:
         every = max(n_samples // HEATMAP_SAMPLES, 1)

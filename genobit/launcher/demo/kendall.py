@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from genobit.launcher.demo.report import Figure, Section, Table
-from genobit.launcher.demo.steps import progress
+from genobit.launcher.demo.steps import progress, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from genobit.kendall.network import PairTable
+    from genobit.data.pairs.network import Network
     from genobit.launcher.demo.steps import Stopwatch
 
 #: An edge of the network has at least this |tau|, and at most this false discovery rate.
@@ -34,9 +34,9 @@ def compile_kernels(bits: xr.Dataset, expr: xr.DataArray) -> None:
 
     All genes are used, because the choice of the kernel depends on their number.
     """
-    expr.genobit.kendall("tau_b", pvalue=True, compute=True)
-    expr.genobit.kendall_pairs(threshold=MIN_TAU, fdr=FDR)
-    abs(bits.genobit.kendall("tau_b", dtype="float32")).max().compute()
+    expr.genobit.kendall("b", pvalue=True, compute=True)
+    expr.genobit.kendall_pairs(threshold=MIN_ABS, fdr=FDR).to_dataframe()
+    abs(bits.genobit.kendall("b", dtype="float32")).max().compute()
 
 
 def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
@@ -48,8 +48,9 @@ def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch)
     tau = all_pairs(expr, watch)
     step = "Network of correlated genes, to Parquet and GraphML"
     with watch.step(step) as notes:
-        pairs = expr.genobit.kendall_pairs(threshold=MIN_TAU, fdr=FDR)
-        pairs.to_parquet(table)
+        found_pairs = expr.genobit.kendall_pairs(threshold=MIN_ABS, fdr=FDR)
+        write(found_pairs, table)
+        pairs = found_pairs.to_network()
         pairs.to_graphml(table.with_suffix(".graphml"))
         notes.append(f"{len(pairs):,} pairs with |τ| of at least {MIN_TAU}")
     found = communities(expr, pairs)
@@ -135,7 +136,7 @@ def genotypes(bits: xr.Dataset, watch: Stopwatch) -> None:
         notes.append(f"{(strong - n_variants) / 2 / n_pairs:.2%} reach |τ| = {STRONG}")
 
 
-def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure, ...]:
+def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: Network) -> tuple[Figure, ...]:
     """Draw the three pictures of the section.
 
     `tau` has all pairs of genes with p-values; `pairs` has the strong ones.
@@ -172,7 +173,7 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: PairTable) -> tuple[Figure,
     )
 
 
-def communities(expr: xr.DataArray, pairs: PairTable) -> pd.DataFrame:
+def communities(expr: xr.DataArray, pairs: Network) -> pd.DataFrame:
     """Compare the communities of the network with the simulated modules of the genes.
 
     The result has a row for each community. ``genes`` is its number of genes, and ``module`` its
@@ -218,7 +219,7 @@ def recovered(found: pd.DataFrame) -> Table:
     )
 
 
-def strongest(expr: xr.DataArray, pairs: PairTable) -> Table:
+def strongest(expr: xr.DataArray, pairs: Network) -> Table:
     """Return the strongest pairs of the network as a table."""
     from genobit import plots
 

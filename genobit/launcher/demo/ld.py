@@ -52,7 +52,7 @@ def section(bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
         notes.append(f"{share:.2%} reach r² = {MIN_R2}")
     with watch.step(f"Table of variants within {WINDOW}, to Parquet") as notes:
         pairs = bits.genobit.ld_pairs(threshold=MIN_R2, window=WINDOW)
-        found = write(pairs, table, f"Table of pairs in {WINDOW}")
+        found = write(pairs, table)
         notes.append(f"{found:,} pairs with r² of at least {MIN_R2}")
     return Section(
         "Linkage disequilibrium",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import dask.dataframe as dd
+    from genobit.data.pairs.table import PairTable
 
 
 @dataclass
@@ -48,13 +49,13 @@ def progress(what: str) -> Any:
     return TqdmCallback(desc=f"{what:<28}", unit="task")
 
 
-def write(pairs: dd.DataFrame, folder: Path, what: str) -> int:
+def write(pairs: PairTable, folder: Path) -> int:
     """Write pairs to a folder of Parquet files under a progress bar; return their number.
 
-    An existing folder is replaced. `what` is the text before the bar.
+    An existing folder is replaced.
     """
     from pyarrow import parquet
 
-    with progress(what):
-        pairs.to_parquet(folder, overwrite=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    pairs.to_parquet(folder, progress=True)
     return sum(parquet.read_metadata(part).num_rows for part in folder.glob("*.parquet"))

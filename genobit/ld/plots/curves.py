@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from bokeh.models import HoverTool
 
+from genobit.data.pairs.table import PairTable
 from genobit.ld.plots.decay import fitted_decay
 from genobit.ld.plots.hover import columns_of, track_hook
 from genobit.ld.plots.result import axis_label, computed, coordinates_of, variant_names
@@ -139,7 +140,7 @@ def _track_hover(label: str) -> HoverTool:
 
 
 def ld_decay(
-    decay: xr.Dataset | xr.DataArray | pd.DataFrame,
+    decay: xr.Dataset | xr.DataArray | PairTable | pd.DataFrame,
     *,
     bins: int = 40,
     max_distance: float | None = None,
@@ -150,8 +151,8 @@ def ld_decay(
     ----------
     decay
         Result of `.genobit.ld_decay()`. A result of `.genobit.ld()` without `other`, or a table of
-        `.genobit.ld_pairs()` (pandas or dask), is averaged in bins. Make the table with
-        `threshold=0`, because the mean of strong pairs alone does not decay.
+        `.genobit.ld_pairs()`, is averaged in bins. Make the table with `threshold=0`, because the
+        mean of strong pairs alone does not decay.
     bins
         Number of bins of equal width. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
@@ -177,7 +178,8 @@ def ld_decay(
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"position_0": [1, 1], "position_1": [101, 901], "r2": [0.8, 0.2]})
+    >>> columns = {"variant_position_0": [1, 1], "variant_position_1": [101, 901], "r2": [0.8, 0.2]}
+    >>> table = pd.DataFrame(columns)
     >>> len(ld_decay(table, bins=2).Points.I)
     2
     """
@@ -235,7 +237,7 @@ def _pairs_of_matrix(matrix: xr.DataArray) -> tuple[np.ndarray, np.ndarray, str]
 
 
 def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
-    columns = table[["position_0", "position_1", "r2"]]
-    columns = columns.compute() if hasattr(columns, "compute") else columns
-    distance = np.abs(columns["position_1"].to_numpy() - columns["position_0"].to_numpy())
+    columns = table.to_dataframe() if isinstance(table, PairTable) else table
+    first, second = (columns[f"variant_position_{side}"].to_numpy() for side in (0, 1))
+    distance = np.abs(second - first)
     return distance, columns["r2"].to_numpy().astype("f8"), "r²"

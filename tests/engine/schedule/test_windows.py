@@ -67,12 +67,12 @@ def test_parts_of_an_array_in_memory() -> None:
 
 def test_pairs_of_wide_chunks__are_those_of_any(tmp_path: Path) -> None:
     ds = cohort(random_calls(5, 5_000, 20, missing=0), contigs=1).genobit.pack()
-    wide = ds.genobit.ld_pairs(threshold=0.5, window=30, parquet=tmp_path / "wide")
+    wide = ds.genobit.ld_pairs(threshold=0.5, window=30).to_parquet(tmp_path / "wide")
     with gb.set_options(chunk_rows=1_024):
-        other = ds.genobit.ld_pairs(threshold=0.5, window=30, parquet=tmp_path / "other")
+        other = ds.genobit.ld_pairs(threshold=0.5, window=30).to_parquet(tmp_path / "other")
     assert len(list(wide.glob("part-*"))) < len(list(other.glob("part-*")))
     found, expected = (
-        pd.read_parquet(folder).sort_values(["variants_0", "variants_1"], ignore_index=True)
+        pd.read_parquet(folder).sort_values(["variant_0", "variant_1"], ignore_index=True)
         for folder in (wide, other)
     )
     assert len(found) > 100

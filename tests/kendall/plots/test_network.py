@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genobit.kendall.network import PairTable
+from genobit.data.pairs.network import Network
 from genobit.kendall.plots.communities import gather
 from genobit.kendall.plots.links import links_of
 from genobit.kendall.plots.network import (
@@ -22,7 +22,7 @@ from genobit.launcher.plots import kendall_network
 from genobit.visual.placing import LETTER, LINE, fit, free_labels, nearest_segment, pack_circles
 
 
-def table(edges: list[tuple[int, int, float]], size: int, **columns: object) -> PairTable:
+def table(edges: list[tuple[int, int, float]], size: int, **columns: object) -> Network:
     first, second, tau = zip(*edges, strict=True) if edges else ((), (), ())
     frame = pd.DataFrame(
         {
@@ -32,10 +32,10 @@ def table(edges: list[tuple[int, int, float]], size: int, **columns: object) -> 
             **columns,
         }
     )
-    return PairTable(frame, [f"g{k}" for k in range(size)], "gene")
+    return Network(frame, [f"g{k}" for k in range(size)], "gene")
 
 
-def cliques(*sizes: int, tau: float = 0.8) -> PairTable:
+def cliques(*sizes: int, tau: float = 0.8) -> Network:
     """Complete components of these sizes, one after another, tau falling a little from each."""
     edges, start = [], 0
     for size in sizes:
@@ -217,10 +217,10 @@ class TestBubbles:
         assert isinstance(arrange(links_of(cliques(12)), limit=5), NetworkLayout)
 
     def test_sizes_are_members_and_widths_are_edges_between(self):
-        pairs = cliques(16, 4).to_pandas()
+        pairs = cliques(16, 4).to_dataframe()
         bridge = pd.DataFrame({"gene_0": [0, 1], "gene_1": [16, 17], "tau": [0.5, 0.5]})
         edges = pd.concat([pairs[["gene_0", "gene_1", "tau"]], bridge])
-        bubbles = gather(links_of(PairTable(edges, [f"g{k}" for k in range(20)], "gene")), FRAME)
+        bubbles = gather(links_of(Network(edges, [f"g{k}" for k in range(20)], "gene")), FRAME)
         np.testing.assert_allclose(bubbles.radius[0] / bubbles.radius[1], 2)
         assert bubbles.between.tolist() == [[0, 1, 2]]
         assert bubbles.bubble_at(bubbles.x[1], bubbles.y[1]) == 1

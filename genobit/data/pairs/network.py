@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data.labels import text
-from genobit.engine.extras import require
+from genobit.data.pairs.network_graph import NetworkGraph
 from genobit.engine.files import WRITE, local_path, replacing
-from genobit.engine.options import require_fits
-from genobit.io._parquet import read_parquet
-from genobit.kendall.network_graph import PairNetwork
 
 if TYPE_CHECKING:
     import os
@@ -24,11 +21,9 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """Number of pairs in the notebook display of a table."""
-_NAME_BYTES = 100
-"""Estimated bytes of memory per variable name."""
 
 
-class PairTable(PairNetwork):
+class Network(NetworkGraph):
     """Table of pairs of variables with a statistic, and the network of these pairs.
 
     The nodes are the variables that occur in a pair, named by their labels. If two variables have
@@ -57,9 +52,9 @@ class PairTable(PairNetwork):
     --------
     >>> import pandas as pd
     >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-    >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+    >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
     >>> table
-    <PairTable: 2 pairs of 3 of 4 gene, in 1 component>
+    <Network: 2 pairs of 3 of 4 gene, in 1 component>
     >>> table.degree().to_dict()
     {'MYC': 2, 'MAX': 1, 'MXD1': 1}
     """
@@ -96,62 +91,11 @@ class PairTable(PairNetwork):
             table[f"name_{side}"] = self.names[edges[end].to_numpy(np.int64)]
         self._edges = table.join(edges[others].reset_index(drop=True))
 
-    @classmethod
-    def from_parquet(cls, path: str | os.PathLike[str], value: str = "tau") -> PairTable:
-        """Read a file written by `to_parquet` or by ``kendall_pairs(parquet=)``.
-
-        Parameters
-        ----------
-        path
-            Path of a file, or of a folder of files.
-        value
-            Column whose absolute value is the strength of a pair.
-
-        Returns
-        -------
-            The table. The file names only variables with a pair. Variables without a pair are named
-            by their position, and variables after the last variable with a pair are left out.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such path.
-        ValueError
-            If the file is not a table of pairs, is damaged, exceeds ``eager_limit``, or has no
-            numeric column ``value``.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile, pandas as pd
-        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
-        >>> table.to_parquet(folder / "pairs.parquet")
-        >>> PairTable.from_parquet(folder / "pairs.parquet")
-        <PairTable: 2 pairs of 3 of 3 gene, in 1 component>
-        """
-        require("PairTable.from_parquet", "pyarrow")
-        edges = read_parquet(local_path(path, "from_parquet"))
-        dims = [str(c)[:-2] for c in edges.columns if str(c).endswith("_0") and c != "name_0"]
-        needed = {f"{dims[0]}_1", "name_0", "name_1"} if dims else {"name_0"}
-        if not needed.issubset(edges.columns):
-            msg = f"{path} has the columns {list(edges.columns)}: it is not a table of pairs"
-            raise ValueError(msg)
-        if value not in edges.columns or edges[value].dtype.kind not in "fiu":
-            msg = f"{path} has no column {value!r} of numbers; it has {list(edges.columns)}"
-            raise ValueError(msg)
-        ends = _positions(edges, [f"{dims[0]}_0", f"{dims[0]}_1"], path)
-        names = np.arange(ends.max(initial=-1) + 1).astype(str).astype(object)
-        for side in (0, 1):
-            names[ends[:, side]] = edges[f"name_{side}"].to_numpy(object)
-        attrs = {str(name): what for name, what in edges.attrs.items()}
-        return cls(edges, names, dims[0], value, attrs)
-
     def __len__(self) -> int:
         """Count the pairs."""
         return len(self._edges)
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_dataframe(self) -> pd.DataFrame:
         """Return the pairs as a new DataFrame.
 
         Returns
@@ -163,15 +107,15 @@ class PairTable(PairNetwork):
         --------
         >>> import pandas as pd
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
-        >>> table.to_pandas()["name_1"].tolist()
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table.to_dataframe()["name_1"].tolist()
         ['MAX', 'MXD1']
         """
         table = self._edges.copy()
         table.attrs.update(self.attrs)
         return table
 
-    def select(self, threshold: float | None = None, fdr: float | None = None) -> PairTable:
+    def select(self, threshold: float | None = None, fdr: float | None = None) -> Network:
         """Keep the pairs that pass limits on absolute value and q-value.
 
         Parameters
@@ -194,7 +138,7 @@ class PairTable(PairNetwork):
         --------
         >>> import pandas as pd
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> len(PairTable(edges, ["MYC", "MAX", "MXD1"], "gene").select(threshold=0.8))
+        >>> len(Network(edges, ["MYC", "MAX", "MXD1"], "gene").select(threshold=0.8))
         1
         """
         keep = np.ones(len(self), bool)
@@ -219,7 +163,7 @@ class PairTable(PairNetwork):
         --------
         >>> import pathlib, tempfile, pandas as pd
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
         >>> folder = pathlib.Path(tempfile.mkdtemp())
         >>> table.to_graphml(folder / "pairs.graphml")
         >>> import networkx as nx
@@ -248,7 +192,7 @@ class PairTable(PairNetwork):
         --------
         >>> import pathlib, tempfile, pandas as pd
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
         >>> folder = pathlib.Path(tempfile.mkdtemp())
         >>> table.to_cytoscape(folder / "pairs.json")
         >>> elements = json.loads((folder / "pairs.json").read_text())["elements"]
@@ -262,28 +206,6 @@ class PairTable(PairNetwork):
         with replacing(local_path(path, "to_cytoscape", WRITE)) as (new,):
             new.write_text(text, encoding="utf-8")
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of pairs as a Parquet file, which `from_parquet` reads.
-
-        Parameters
-        ----------
-        path
-            Path of the file. An existing file is replaced when the new one is complete.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile, pandas as pd
-        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
-        >>> table.to_parquet(folder / "pairs.parquet")
-        >>> pd.read_parquet(folder / "pairs.parquet")["tau"].tolist()
-        [0.9, -0.7]
-        """
-        require("PairTable.to_parquet", "pyarrow")
-        with replacing(local_path(path, "to_parquet", WRITE)) as (new,):
-            self.to_pandas().to_parquet(new, index=False)
-
     def _summary(self) -> str:
         count = int(self.components().max()) + 1 if len(self) else 0
         return (
@@ -293,7 +215,7 @@ class PairTable(PairNetwork):
 
     def __repr__(self) -> str:
         """Show the number of pairs, variables and components."""
-        return f"<PairTable: {self._summary()}>"
+        return f"<Network: {self._summary()}>"
 
     def _repr_html_(self) -> str:
         settings = ", ".join(f"{name} {value}" for name, value in self.attrs.items())
@@ -307,32 +229,17 @@ class PairTable(PairNetwork):
         )
 
 
-def rows_of(pairs: PairTable, rows: NDArray[Any]) -> PairTable:
+def rows_of(pairs: Network, rows: NDArray[Any]) -> Network:
     """Return some rows of a table of pairs, by a mask or by ordered positions."""
-    edges = pairs.to_pandas()
+    edges = pairs.to_dataframe()
     chosen = edges[rows] if rows.dtype == bool else edges.iloc[rows]
-    return PairTable(chosen, pairs.names, pairs.dim, pairs.value, pairs.attrs)
+    return Network(chosen, pairs.names, pairs.dim, pairs.value, pairs.attrs)
 
 
-def by_strength(pairs: PairTable) -> NDArray[np.intp]:
+def by_strength(pairs: Network) -> NDArray[np.intp]:
     """Return the rows of a table of pairs in descending order of absolute value, NaN last."""
-    strength = pairs.to_pandas()[pairs.value].abs().to_numpy(np.float64)
+    strength = pairs.to_dataframe()[pairs.value].abs().to_numpy(np.float64)
     return np.argsort(-strength, kind="stable")
-
-
-def _positions(edges: pd.DataFrame, ends: list[str], path: object) -> NDArray[np.int64]:
-    """Return the positions of both ends of each pair, (pairs, 2)."""
-    for end in ends:
-        if edges[end].dtype.kind not in "iu":
-            msg = f"{path}: {end} is of {edges[end].dtype}, expected whole numbers"
-            raise ValueError(msg)
-        wrong = np.flatnonzero(edges[end].to_numpy() < 0)
-        if wrong.size:
-            msg = f"{path}: {end} is {edges[end].iloc[wrong[0]]} in row {wrong[0]}, below 0"
-            raise ValueError(msg)
-        last = int(edges[end].max()) if len(edges) else 0
-        require_fits(f"{path}: the names of {last + 1:,} variables", last + 1, _NAME_BYTES)
-    return edges[ends].to_numpy(np.int64)
 
 
 def check_dimension(dim: str) -> None:

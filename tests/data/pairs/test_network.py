@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.kendall.network import PairTable
-from genobit.kendall.network_layout import MOST, layout
+from genobit.data.pairs.network import Network
+from genobit.data.pairs.network_layout import MOST, layout
 
 NAMES = ["MYC", "MAX", "MXD1", "TP53", "MAX", "BRCA1"]
 
 
 def table(
     pairs: list[tuple[int, int]], tau: list[float], names: list[str] = NAMES, **columns: list
-) -> PairTable:
+) -> Network:
     ends = np.array(pairs, np.int64).reshape(-1, 2)
     edges = {"gene_0": ends[:, 0], "gene_1": ends[:, 1], "tau": np.array(tau, float), **columns}
-    return PairTable(pd.DataFrame(edges), names, "gene", attrs={"pairs_tested": 15})
+    return Network(pd.DataFrame(edges), names, "gene", attrs={"pairs_tested": 15})
 
 
-def some() -> PairTable:
+def some() -> Network:
     return table(
         [(0, 1), (0, 2), (1, 2), (3, 4)],
         [0.9, -0.7, 0.65, 0.8],
@@ -34,7 +34,7 @@ def some() -> PairTable:
     )
 
 
-def empty() -> PairTable:
+def empty() -> Network:
     return table([], [], n=[], qvalue=[])
 
 
@@ -46,12 +46,12 @@ def test_names__that_stand_twice_are_told_apart() -> None:
 
 
 def test_to_pandas__has_positions_names_and_all_columns() -> None:
-    frame = some().to_pandas()
+    frame = some().to_dataframe()
     assert list(frame) == ["gene_0", "gene_1", "name_0", "name_1", "tau", "n", "qvalue"]
     assert frame.iloc[3, :4].tolist() == [3, 4, "TP53", "MAX (2)"]
     assert frame.attrs == {"pairs_tested": 15}
     frame["tau"] = 0.0
-    assert some().to_pandas()["tau"].tolist() == [0.9, -0.7, 0.65, 0.8]
+    assert some().to_dataframe()["tau"].tolist() == [0.9, -0.7, 0.65, 0.8]
 
 
 def test_to_networkx__has_columns_as_attributes_and_leaves_nan_out() -> None:
@@ -83,23 +83,6 @@ def test_to_cytoscape__is_read_back_by_networkx(make: object, tmp_path: Path) ->
     network.to_cytoscape(tmp_path / "network.cyjs")
     document = json.loads((tmp_path / "network.cyjs").read_text())
     same(nx.cytoscape_graph(document), network.to_networkx())
-
-
-@pytest.mark.parametrize("make", [some, empty])
-def test_to_parquet__is_read_back(make: object, tmp_path: Path) -> None:
-    network = make()  # type: ignore[operator]
-    network.to_parquet(tmp_path / "network.parquet")
-    again = PairTable.from_parquet(tmp_path / "network.parquet")
-    if len(network):
-        pd.testing.assert_frame_equal(again.to_pandas(), network.to_pandas())
-    assert len(again) == len(network)
-    assert list(again.to_pandas()) == list(network.to_pandas())
-
-
-def test_from_parquet__refuses_what_is_no_table_of_pairs(tmp_path: Path) -> None:
-    pd.DataFrame({"x": [1]}).to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(ValueError, match="not a table of pairs"):
-        PairTable.from_parquet(tmp_path / "x.parquet")
 
 
 def test_degree_and_hubs__count_pairs() -> None:
@@ -150,7 +133,7 @@ def test_communities__are_the_same_for_the_same_seed() -> None:
     pd.testing.assert_series_equal(found, network.communities(seed=3))
 
 
-def boxes_overlap(network: PairTable, places: pd.DataFrame) -> bool:
+def boxes_overlap(network: Network, places: pd.DataFrame) -> bool:
     by = places.groupby(network.components())
     low, high = by.min().to_numpy(), by.max().to_numpy()
     both = ((low[:, None] < high) & (low < high[:, None])).all(axis=-1)
@@ -158,7 +141,7 @@ def boxes_overlap(network: PairTable, places: pd.DataFrame) -> bool:
     return bool(both.any())
 
 
-def random_network(nodes: int, edges: int) -> PairTable:
+def random_network(nodes: int, edges: int) -> Network:
     graph = nx.gnm_random_graph(nodes, edges, seed=1)
     pairs = [tuple(sorted(pair)) for pair in graph.edges]
     return table(pairs, [0.7] * len(pairs), [f"g{k}" for k in range(nodes)])
@@ -199,7 +182,7 @@ def test_layout__of_what_has_no_communities_puts_hubs_in_the_middle() -> None:
 def test_empty_tables__work_everywhere() -> None:
     network = empty()
     assert len(network) == 0
-    assert repr(network) == "<PairTable: 0 pairs of 0 of 6 gene, in 0 components>"
+    assert repr(network) == "<Network: 0 pairs of 0 of 6 gene, in 0 components>"
     assert "0 pairs" in network._repr_html_()
     for series in (network.degree(), network.hubs(), network.components(), network.communities()):
         assert len(series) == 0
@@ -223,6 +206,6 @@ def test_repr_html__shows_the_strongest_and_escapes_names() -> None:
 def test_pair_table__refuses_what_does_not_fit() -> None:
     frame = pd.DataFrame({"gene_0": [0], "gene_1": [9], "tau": [0.5]})
     with pytest.raises(ValueError, match=r"row 0 .* outside the 6 names along 'gene'"):
-        PairTable(frame, NAMES, "gene")
+        Network(frame, NAMES, "gene")
     with pytest.raises(ValueError, match="no column 'r'"):
-        PairTable(frame, NAMES, "gene", value="r")
+        Network(frame, NAMES, "gene", value="r")

@@ -28,12 +28,12 @@ def genotypes(seed: int = 3) -> xr.Dataset:
 
 def written(folder: Path) -> pd.DataFrame:
     table = pd.read_parquet(folder)
-    return table.sort_values(["variants_0", "variants_1"]).reset_index(drop=True)
+    return table.sort_values(["variant_0", "variant_1"]).reset_index(drop=True)
 
 
 def in_memory(ds: xr.Dataset, threshold: float = 0.01) -> pd.DataFrame:
-    table = ds.genobit.ld_pairs(threshold=threshold, window=WINDOW).compute()
-    return table.sort_values(["variants_0", "variants_1"]).reset_index(drop=True)
+    table = ds.genobit.ld_pairs(threshold=threshold, window=WINDOW).to_dataframe()
+    return table.sort_values(["variant_0", "variant_1"]).reset_index(drop=True)
 
 
 @pytest.mark.parametrize("threshold", [0.01, 1.0])
@@ -43,14 +43,14 @@ def test_files__hold_the_pairs(
     ds = genotypes()
     folder = tmp_path / "pairs"
     with dask.config.set(scheduler="threads", num_workers=2):
-        found = ds.genobit.ld_pairs(
-            threshold=threshold, window=WINDOW, parquet=folder, progress=True
+        found = ds.genobit.ld_pairs(threshold=threshold, window=WINDOW).to_parquet(
+            folder, progress=True
         )
     assert found == folder
     expected = in_memory(ds, threshold)
     assert (len(expected) > 100) == (threshold < 1)
     pd.testing.assert_frame_equal(written(folder), expected, check_dtype=False)
-    numbers = ["variants_0", "variants_1", "position_0", "position_1", "r", "r2"]
+    numbers = ["variant_0", "variant_1", "variant_position_0", "variant_position_1", "r", "r2"]
     assert (written(folder).dtypes[numbers] == expected.dtypes[numbers]).all()
     # 8 chunks, each with itself and with those that a window of 9 reaches on its contig.
     parts = sorted(folder.glob("part-*.parquet"))
@@ -65,8 +65,8 @@ def test_labels_of_a_reopened_store(tmp_path: Path, kind: np.dtype | type) -> No
     bits = xr.open_zarr(tmp_path / "planes.gb", consolidated=False)
     bits["variant_id"] = bits.variant_id.astype(kind)
     assert bits.variant_id.dtype == np.dtype(kind)
-    found = bits.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path / "pairs")
-    assert written(found).id_0.tolist() == in_memory(ds, 0.5).id_0.tolist()
+    found = bits.genobit.ld_pairs(threshold=0.5, window=WINDOW).to_parquet(tmp_path / "pairs")
+    assert written(found).variant_id_0.tolist() == in_memory(ds, 0.5).variant_id_0.tolist()
 
 
 def test_labels_of_every_kind__are_those_in_memory(tmp_path: Path) -> None:
@@ -84,15 +84,15 @@ def test_labels_of_every_kind__are_those_in_memory(tmp_path: Path) -> None:
         ds = cohort(calls).genobit.pack().assign(variant_id=("variants", ids))
         # As netCDF 3 has them.
         ds["variant_position"] = ds.variant_position.astype(">i4")
-        found = ds.genobit.ld_pairs(threshold=0.0, window=WINDOW, parquet=tmp_path / kind)
+        found = ds.genobit.ld_pairs(threshold=0.0, window=WINDOW).to_parquet(tmp_path / kind)
         table = written(found)
         for side in ("0", "1"):
             called = [*names[:-1], None if kind in {"None", "NaN"} else names[-1]]
-            wanted = [called[k] for k in table[f"variants_{side}"]]
-            listed = table[f"id_{side}"].astype(object)
+            wanted = [called[k] for k in table[f"variant_{side}"]]
+            listed = table[f"variant_id_{side}"].astype(object)
             assert listed.where(listed.notna(), None).tolist() == wanted, kind
-            positions = ds.variant_position.values[table[f"variants_{side}"]]
-            assert table[f"position_{side}"].tolist() == positions.tolist()
+            positions = ds.variant_position.values[table[f"variant_{side}"]]
+            assert table[f"variant_position_{side}"].tolist() == positions.tolist()
 
 
 def test_label_that_is_no_text__is_refused_by_place(tmp_path: Path) -> None:
@@ -100,17 +100,17 @@ def test_label_that_is_no_text__is_refused_by_place(tmp_path: Path) -> None:
     ids = np.array([b"rs1"] * 7 + [b"rs\xff"] + [b"rs2"] * (ds.sizes["variants"] - 8))
     ds = ds.assign(variant_id=("variants", ids))
     with pytest.raises(ValueError, match=r"variant_id\[7\] is b'rs\\xff', which is not UTF-8"):
-        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path / "pairs")
+        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW).to_parquet(tmp_path / "pairs")
 
 
 KILLED = """
 import os, signal, sys
 import dask
 from genobit.engine.schedule import checkpoints
-from genobit.ld import files as ld_files
-from tests.ld.test_files import WINDOW, genotypes
+from genobit.data.pairs import parquet
+from tests.data.pairs.test_parquet import WINDOW, genotypes
 
-ld_files.PASS = 2
+parquet.PASS = 2
 dask.config.set(scheduler="synchronous")
 write, written = checkpoints.Checkpoint.write, []
 
@@ -121,14 +121,14 @@ def killed(self, unit, arrays):
     write(self, unit, arrays)
 
 checkpoints.Checkpoint.write = killed
-genotypes().genobit.ld_pairs(threshold=0.01, window=WINDOW, parquet=sys.argv[1])
+genotypes().genobit.ld_pairs(threshold=0.01, window=WINDOW).to_parquet(sys.argv[1])
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_killed_run__goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "pairs"
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     command = [sys.executable, "-c", KILLED, str(folder)]
     done = subprocess.run(
         command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, check=False
@@ -138,12 +138,12 @@ def test_killed_run__goes_on(tmp_path: Path) -> None:
     # Three passes of two are finished; the fourth is written and not known to be.
     assert len(before) == 8
     (folder / ".genobit/left.unfinished").write_bytes(b"half a file")
-    with pytest.raises(pa.ArrowInvalid, match="INCOMPLETE-repeat-the-call-of-ld_pairs"):
+    with pytest.raises(pa.ArrowInvalid, match="INCOMPLETE-repeat-the-call-of-to_parquet"):
         pd.read_parquet(folder)
 
     ds = genotypes()
     for _ in range(2):
-        ds.genobit.ld_pairs(threshold=0.01, window=WINDOW, parquet=folder)
+        ds.genobit.ld_pairs(threshold=0.01, window=WINDOW).to_parquet(folder)
         pd.testing.assert_frame_equal(written(folder), in_memory(ds), check_dtype=False)
     after = {path.name: path.stat().st_mtime_ns for path in folder.glob("part-*.parquet")}
     assert len(after) > 8
@@ -155,41 +155,41 @@ def test_killed_run__goes_on(tmp_path: Path) -> None:
 
 def test_lost_file__is_written_again(tmp_path: Path) -> None:
     ds = genotypes()
-    ds.genobit.ld_pairs(threshold=0.01, window=WINDOW, parquet=tmp_path)
+    ds.genobit.ld_pairs(threshold=0.01, window=WINDOW).to_parquet(tmp_path)
     (tmp_path / "part-000002.parquet").unlink()
-    ds.genobit.ld_pairs(threshold=0.01, window=WINDOW, parquet=tmp_path)
+    ds.genobit.ld_pairs(threshold=0.01, window=WINDOW).to_parquet(tmp_path)
     pd.testing.assert_frame_equal(written(tmp_path), in_memory(ds), check_dtype=False)
 
 
 def test_another_question__is_refused(tmp_path: Path) -> None:
     ds = genotypes()
-    ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path)
+    ds.genobit.ld_pairs(threshold=0.5, window=WINDOW).to_parquet(tmp_path)
     others = {
         "threshold": (ds, 0.4, WINDOW),
         "windows": (ds, 0.5, 4),
-        "calls": (genotypes(4), 0.5, WINDOW),
+        "values": (genotypes(4), 0.5, WINDOW),
         "chunks": (ds.chunk(variants=5), 0.5, WINDOW),
     }
     for key, (genotype, threshold, window) in others.items():
         with pytest.raises(ValueError, match=f"holds another run: its {key} is"):
-            genotype.genobit.ld_pairs(threshold=threshold, window=window, parquet=tmp_path)
+            genotype.genobit.ld_pairs(threshold=threshold, window=window).to_parquet(tmp_path)
 
 
 def test_folder_of_something_else__is_refused(tmp_path: Path) -> None:
     ds = genotypes()
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ValueError, match=r"folder of something else: it holds 'thesis.txt'"):
-        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path)
-    with pytest.raises(ValueError, match="is a file: name a folder"):
-        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet=tmp_path / "thesis.txt")
-    with pytest.raises(ValueError, match="parquet='' is not a folder"):
-        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW, parquet="")
+        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW).to_parquet(tmp_path)
+    with pytest.raises(ValueError, match="names a file: name a folder"):
+        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW).to_parquet(tmp_path / "thesis.txt")
+    with pytest.raises(ValueError, match="names no folder"):
+        ds.genobit.ld_pairs(threshold=0.5, window=WINDOW).to_parquet("")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_variants_without_labels(tmp_path: Path) -> None:
     calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
     ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-    ds.genobit.ld_pairs(threshold=0.5, parquet=tmp_path)
-    assert written(tmp_path).columns.tolist() == ["variants_0", "variants_1", "r", "r2"]
+    ds.genobit.ld_pairs(threshold=0.5).to_parquet(tmp_path)
+    assert written(tmp_path).columns.tolist() == ["variant_0", "variant_1", "r", "r2"]
     assert written(tmp_path).r2.tolist() == [0.75]

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.kendall import network_layout
+from genobit.data.pairs import network_layout
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
 
-class PairNetwork:
-    """Graph methods of `genobit.kendall.network.PairTable`."""
+class NetworkGraph:
+    """Graph methods of `genobit.data.pairs.network.Network`."""
 
     dim: str
     value: str
@@ -47,9 +47,9 @@ class PairNetwork:
         Examples
         --------
         >>> import pandas as pd
-        >>> from genobit.kendall.network import PairTable
+        >>> from genobit.data.pairs.network import Network
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
         >>> table.to_networkx()["MYC"]["MXD1"]
         {'tau': -0.7, 'weight': 0.7}
         """
@@ -90,9 +90,9 @@ class PairNetwork:
         Examples
         --------
         >>> import pandas as pd
-        >>> from genobit.kendall.network import PairTable
+        >>> from genobit.data.pairs.network import Network
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
         >>> table.degree(isolated=True).to_dict()
         {'MYC': 2, 'MAX': 1, 'MXD1': 1, 'TP53': 0}
         """
@@ -115,9 +115,9 @@ class PairNetwork:
         Examples
         --------
         >>> import pandas as pd
-        >>> from genobit.kendall.network import PairTable
+        >>> from genobit.data.pairs.network import Network
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
         >>> table.hubs(2).to_dict()
         {'MYC': 2, 'MAX': 1}
         """
@@ -134,9 +134,9 @@ class PairNetwork:
         Examples
         --------
         >>> import pandas as pd
-        >>> from genobit.kendall.network import PairTable
+        >>> from genobit.data.pairs.network import Network
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
         >>> table.components().to_dict()
         {'MYC': 0, 'MAX': 0, 'MXD1': 0}
         """
@@ -161,9 +161,9 @@ class PairNetwork:
         Examples
         --------
         >>> import pandas as pd
-        >>> from genobit.kendall.network import PairTable
+        >>> from genobit.data.pairs.network import Network
         >>> edges = pd.DataFrame({"gene_0": [0, 2], "gene_1": [1, 3], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
         >>> table.communities().to_dict()
         {'MYC': 0, 'MAX': 0, 'MXD1': 1, 'TP53': 1}
         """
@@ -186,14 +186,14 @@ class PairNetwork:
         Returns
         -------
             Columns ``x`` and ``y``, indexed by name, in the order of the variables. See
-            `genobit.kendall.network_layout`.
+            `genobit.data.pairs.network_layout`.
 
         Examples
         --------
         >>> import pandas as pd
-        >>> from genobit.kendall.network import PairTable
+        >>> from genobit.data.pairs.network import Network
         >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> table = PairTable(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
+        >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
         >>> table.layout().shape
         (3, 2)
         """

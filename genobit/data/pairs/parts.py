@@ -1,0 +1,177 @@
+"""Parts of a table of pairs, each computed on demand as a pandas or pyarrow table."""
+
+from __future__ import annotations
+
+import tempfile
+from abc import ABC, abstractmethod
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from dask.delayed import Delayed
+
+from genobit.data.labels import text
+from genobit.engine.files import disk_full_named
+from genobit.engine.schedule.batches import in_groups
+from genobit.engine.schedule.checkpoints import TEMPORARY, digest
+from genobit.engine.schedule.computing import compute
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.tiles import whole_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import dask.array as da
+    import pandas as pd
+    from dask.highlevelgraph import HighLevelGraph
+    from numpy.typing import NDArray
+
+Labels = dict[str, tuple["NDArray[Any]", "NDArray[np.int64]"]]
+"""Labels of rows, and the index of each pair among them, by column of a table of pairs."""
+FINISHED = ".genobit"
+"""Folder of the checkpoint and unfinished files. Parquet readers skip names with a leading dot."""
+ENDS, END_BYTES = 1000, 2**20
+"""Most rows at either end whose planes identify the data, and most bytes of one plane of them. The
+bytes limit long rows, because all these rows are in memory together."""
+
+
+class Parts(ABC):
+    """Parts of a table of pairs, numbered in order."""
+
+    count: int
+    """Number of parts."""
+    empty: pd.DataFrame
+    """A table without rows: the columns and their dtypes."""
+
+    @abstractmethod
+    def frames(self, numbers: Sequence[int]) -> Iterator[pd.DataFrame]:
+        """Compute some parts, and yield them in this order."""
+
+    @abstractmethod
+    def question(self) -> dict[str, Any]:
+        """Return what decides the table, as JSON, to match an interrupted run with its repeat."""
+
+    def check(self, *, in_memory: bool) -> None:  # noqa: B027 - most tables have no such limit
+        """Raise an error if computing the whole table would exceed a limit of time or memory."""
+
+    def write(self, numbers: Sequence[int], paths: Sequence[Path]) -> list[int]:
+        """Compute some parts and write each as a Parquet file; return their numbers of pairs."""
+        frames = zip(self.frames(numbers), paths, strict=True)
+        return [
+            write_file(as_arrow({}, {str(k): x.to_numpy() for k, x in frame.items()}), path)
+            for frame, path in frames
+        ]
+
+
+class GraphParts(Parts):
+    """Parts that are one dask task each.
+
+    ``make(as_frame)`` returns the keys of the tasks, their graph, and a table without rows;
+    ``make(as_arrow)`` the same for pyarrow tables. ``question`` is called when a table is written.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Any], tuple[list[Any], HighLevelGraph, Any]],
+        question: Callable[[], dict[str, Any]],
+    ) -> None:
+        self._make = cache(make)
+        self._question = question
+        keys, _, self.empty = self._make(as_frame)
+        self.count = len(keys)
+
+    def frames(self, numbers: Sequence[int]) -> Iterator[pd.DataFrame]:
+        """Compute some parts, and yield them in this order."""
+        keys, graph, _ = self._make(as_frame)
+        return in_groups([keys[k] for k in numbers], graph)
+
+    def write(self, numbers: Sequence[int], paths: Sequence[Path]) -> list[int]:
+        """Write some parts in the tasks that compute them, on a cluster by its workers."""
+        keys, graph, _ = self._make(as_arrow)
+        files = [(keys[k], path.absolute()) for k, path in zip(numbers, paths, strict=True)]
+        name, whole = named_layer("genobit-write", _writes, files, above=graph)
+        return list(compute(*[Delayed((name, k), whole, layer=name) for k in range(len(files))]))
+
+    def question(self) -> dict[str, Any]:
+        """Return what decides the table."""
+        return self._question()
+
+
+def _writes(name: str, files: list[tuple[Any, Path]]) -> dict[Any, Any]:
+    return {(name, k): (write_file, key, path) for k, (key, path) in enumerate(files)}
+
+
+def write_file(table: Any, path: Path) -> int:
+    """Write a pyarrow table to a Parquet file, whole or not at all; return its number of rows."""
+    import pyarrow.parquet as pq
+
+    with (
+        disk_full_named(path),
+        tempfile.NamedTemporaryFile(
+            dir=path.parent / FINISHED, suffix=TEMPORARY, delete=False
+        ) as unfinished,
+    ):
+        pq.write_table(table, unfinished)
+    Path(unfinished.name).replace(path)
+    return int(table.num_rows)
+
+
+def as_frame(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
+    """Return a pandas DataFrame of pairs."""
+    import pandas as pd
+
+    return pd.DataFrame({name: of[places] for name, (of, places) in labels.items()} | values)
+
+
+def as_arrow(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
+    """Return a pyarrow Table of pairs; labels that are not numbers become text.
+
+    Going through pandas would take 0.6 ms more per table, even without rows.
+    """
+    import pyarrow as pa
+
+    columns = {name: _taken(of, places) for name, (of, places) in labels.items()}
+    # A part without rows has no text that would tell the type of its column.
+    kinds = {name: pa.large_string() if of.dtype == object else None for name, of in values.items()}
+    return pa.table(columns | {name: pa.array(of, kinds[name]) for name, of in values.items()})
+
+
+def _taken(labels: NDArray[Any], places: NDArray[np.int64]) -> Any:
+    import pyarrow as pa
+
+    if labels.dtype.kind in "biuf":
+        # pyarrow refuses numbers of the other byte order, which netCDF 3 has.
+        return pa.array(labels[places].astype(labels.dtype.newbyteorder("="), copy=False))
+    # Convert each label to text once, however many pairs it has.
+    used, at = np.unique(places, return_inverse=True)
+    # large_string, because a column of 7 million ids of 300 letters exceeds 32-bit offsets.
+    return pa.array(text(labels[used], missing=None), pa.large_string()).take(pa.array(at))
+
+
+def identity(
+    arrays: Sequence[da.Array], labels: Mapping[str, NDArray[Any]]
+) -> dict[str, list[str] | str]:
+    """Return digests that identify rows of planes or ranks and their labels.
+
+    arrays: (rows, words) each. Only the first and last rows are computed: computing all takes as
+    long as the analysis.
+    """
+    whole = whole_rows(arrays)
+    widest = max((x.shape[1] * x.dtype.itemsize for x in whole), default=1)
+    most = min(ENDS, max(1, END_BYTES // max(1, widest)))
+    ends = compute(*[array[end] for end in (slice(most), slice(-most, None)) for array in whole])
+    named = [
+        values if values.dtype.kind in "biuf" else _marked(text(values, name, missing=None))
+        for name, values in labels.items()
+    ]
+    return {
+        "chunks": digest([np.array(whole[0].chunks[0])]),
+        "labels": digest(named),
+        "values": digest([np.asarray(end) for end in ends]),
+    }
+
+
+def _marked(texts: NDArray[np.object_]) -> NDArray[np.str_]:
+    """Return texts in which a missing label differs from an empty one."""
+    return np.array(["" if label is None else f"={label}" for label in texts], "U")

@@ -1,0 +1,307 @@
+"""Lazy tables of pairs of variants, samples or other variables."""
+
+from __future__ import annotations
+
+import html
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.engine.extras import require
+from genobit.engine.options import get_options, more_than, require_fits
+from genobit.engine.progress import bar
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from genobit.data.pairs.network import Network
+    from genobit.data.pairs.parts import Parts
+
+AT_ONCE = 1024
+"""Parts handed to a scheduler at a time."""
+_NAME_BYTES = 100
+"""Estimated bytes of memory per name."""
+ROWS = {"variants": "variant", "samples": "sample"}
+"""Stem of the columns of a dimension; others are named after the dimension itself."""
+
+
+class PairTable:
+    """Lazy table of pairs: one row a pair, computed part by part.
+
+    `.ld_pairs()`, `.grm_pairs()` and `.kendall_pairs()` return it, and `genobit.open_pairs` reads
+    it from files. Nothing is computed before one of its methods asks for rows.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns. The first two are positions along the dimension, such as ``variant_0``
+        < ``variant_1``. Labels have the same suffixes, such as ``variant_id_0``.
+    value
+        Column with the statistic of a pair.
+    attrs
+        Attributes of the whole table, such as the threshold.
+
+    Examples
+    --------
+    >>> import genobit, numpy as np, xarray as xr
+    >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+    >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+    >>> pairs = ds.genobit.ld_pairs(threshold=0.5)
+    >>> pairs
+    <PairTable of r2, not computed: variant_0, variant_1, r, r2>
+    >>> pairs.to_dataframe()[["variant_0", "variant_1", "r2"]].values.tolist()
+    [[0.0, 1.0, 0.75]]
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        row: str,
+        value: str,
+        names: Callable[[], NDArray[Any]] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._parts, self.row, self.value, self._names = parts, row, value, names
+        self.attrs = dict(attrs or {})
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return [str(name) for name in self._parts.empty.columns]
+
+    def head(self, n: int = 5) -> pd.DataFrame:
+        """Compute parts until there are ``n`` pairs.
+
+        Parameters
+        ----------
+        n
+            Largest number of pairs to return.
+
+        Returns
+        -------
+            The first pairs, in the order of the parts. A table limited by a false discovery rate is
+            computed whole.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> len(ds.genobit.ld_pairs(threshold=0.5).head(1))
+        1
+        """
+        found, rows, first, size = [], 0, 0, 1
+        while rows < n and first < self._parts.count:
+            numbers = range(first, min(first + size, self._parts.count))
+            found += list(self._parts.frames(numbers))
+            rows = sum(map(len, found))
+            # Few pairs reach a high threshold, so take more parts each time.
+            first, size = numbers.stop, min(2 * size, AT_ONCE)
+        return self._joined(found).head(n)
+
+    def to_dataframe(self, *, progress: bool | None = None) -> pd.DataFrame:
+        """Compute the whole table in memory.
+
+        Parameters
+        ----------
+        progress
+            Whether to show a progress bar. The default is the option ``progress``.
+
+        Returns
+        -------
+            All pairs, sorted by position.
+
+        Raises
+        ------
+        MemoryError
+            As soon as the table exceeds ``get_options().eager_limit`` bytes.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.ld_pairs(threshold=0.5).to_dataframe().r2.tolist()
+        [0.75]
+        """
+        self._parts.check(in_memory=True)
+        found: list[pd.DataFrame] = []
+        limit, size = get_options().eager_limit, 0
+        count = self._parts.count
+        # A table of one part shows the progress of its own search.
+        shown = progress if count > 1 else False
+        with bar(progress=shown, total=count, desc="pairs", unit="tile") as steps:
+            for done, frame in enumerate(self._frames(), 1):
+                steps.update()
+                if not len(frame) and found:
+                    continue
+                found.append(frame)
+                size += int(frame.memory_usage(index=False).sum())
+                if size > limit:
+                    msg = (
+                        f"the table of pairs takes {more_than(size, limit)}, after {done:,} of "
+                        f"{count:,} parts: ask for a larger threshold=, write it with "
+                        ".to_parquet(folder), or raise gb.set_options(eager_limit=...)"
+                    )
+                    raise MemoryError(msg)
+        return self._sorted(self._joined(found))
+
+    def _frames(self) -> Iterator[pd.DataFrame]:
+        return self._parts.frames(range(self._parts.count))
+
+    def _joined(self, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        import pandas as pd
+
+        some = [frame for frame in frames if len(frame)] or [*frames[:1], self._parts.empty][:1]
+        whole = pd.concat(some, ignore_index=True) if len(some) > 1 else some[0].copy()
+        whole.attrs = {**whole.attrs, **self.attrs}
+        return whole
+
+    def _sorted(self, table: pd.DataFrame) -> pd.DataFrame:
+        first, second = (table[f"{self.row}_{side}"].to_numpy() for side in (0, 1))
+        order = np.lexsort((second, first))
+        if (order[1:] > order[:-1]).all():
+            return table
+        return table.iloc[order].reset_index(drop=True)
+
+    def to_parquet(self, folder: str | os.PathLike[str], *, progress: bool | None = None) -> Path:
+        """Write the table to a folder of Parquet files, one for each part.
+
+        If interrupted, repeat the call to resume; finished files are kept. Until the table is
+        complete, Parquet readers refuse the folder and print the name of a marker file, which says
+        why.
+
+        Parameters
+        ----------
+        folder
+            An empty or new folder, or the folder of an interrupted run.
+        progress
+            Whether to show a progress bar. The default is the option ``progress``.
+
+        Returns
+        -------
+            The path of the folder, for `genobit.open_pairs`, ``pandas.read_parquet``,
+            ``polars.read_parquet`` or ``dask.dataframe.read_parquet``.
+
+        Raises
+        ------
+        ValueError
+            If the folder holds another table or other files.
+        RuntimeError
+            If another run is writing to the folder.
+
+        Notes
+        -----
+        Memory holds the parts being computed, 16 at a time. On a cluster, the workers write the
+        files.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, genobit as gb, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> folder = pathlib.Path(tempfile.mkdtemp()) / "pairs"
+        >>> path = ds.genobit.ld_pairs(threshold=0.5).to_parquet(folder)
+        >>> gb.open_pairs(path).to_dataframe().r2.tolist()
+        [0.75]
+        """
+        require("PairTable.to_parquet", "pyarrow")
+        from genobit.data.pairs import parquet
+
+        self._parts.check(in_memory=False)
+        about = {"row": self.row, "value": self.value, "attrs": self.attrs}
+        return parquet.write(folder, self._parts, about, progress=progress)
+
+    def to_network(self) -> Network:
+        """Compute the table, and return it as a network.
+
+        Returns
+        -------
+            `genobit.data.pairs.network.Network`: degrees, components, communities, a layout, and
+            files for Cytoscape and Gephi. Its nodes are the variants, samples or variables of the
+            pairs.
+
+        Raises
+        ------
+        MemoryError
+            As for `to_dataframe`.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.ld_pairs(threshold=0.5).to_network().degree().to_dict()
+        {'0': 1, '1': 1}
+        """
+        from genobit.data.pairs.network import Network
+
+        edges = self.to_dataframe()
+        names = _names_in(edges, self.row) if self._names is None else self._names()
+        return Network(edges, names, self.row, self.value, {**edges.attrs, **self.attrs})
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the network of the pairs.
+
+        Parameters
+        ----------
+        **options
+            As for `genobit.plots.kendall_network`.
+
+        Returns
+        -------
+            A HoloViews figure.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> figure = ds.genobit.ld_pairs(threshold=0.5).plot()
+        """
+        # Import by name: the figures of networks are in a higher layer.
+        figures = importlib.import_module("genobit.launcher.plots")
+        return figures.kendall_network(self.to_network(), **options)
+
+    def __repr__(self) -> str:
+        """List the columns, and say that nothing is computed."""
+        return f"<PairTable of {self.value}, not computed: {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        """Describe the table without computing it."""
+        settings = ", ".join(f"{name} {value}" for name, value in self.attrs.items())
+        columns = ", ".join(self.columns)
+        return (
+            f"<p><b>Table of pairs, {html.escape(self.value)}</b><br>{html.escape(settings)}</p>"
+            f"<p>Columns: {html.escape(columns)}</p>"
+            f"<p>Lazy, in {self._parts.count:,} parts: .head(), .to_dataframe(), "
+            ".to_parquet(folder), .to_network()</p>"
+        )
+
+
+def as_network(pairs: PairTable | Network) -> Network:
+    """Return a network as it is, or the network of a table of pairs, computed."""
+    return pairs.to_network() if isinstance(pairs, PairTable) else pairs
+
+
+def _names_in(edges: pd.DataFrame, row: str) -> NDArray[Any]:
+    """Return a name for each position up to the last one in a pair, from labels if there are any.
+
+    Rows without a pair are named by position.
+    """
+    ends = edges[[f"{row}_0", f"{row}_1"]].to_numpy(np.int64)
+    size = int(ends.max(initial=-1)) + 1
+    require_fits(f"the names of {size:,} {row}s", size, _NAME_BYTES)
+    names = np.arange(size).astype(str).astype(object)
+    for stem in ("name", f"{row}_id"):
+        if f"{stem}_0" in edges.columns:
+            for side in (0, 1):
+                names[ends[:, side]] = edges[f"{stem}_{side}"].to_numpy(object)
+            break
+    return names
