@@ -8,6 +8,7 @@ import dask
 import numpy as np
 
 import genobit  # noqa: F401 - registers ds.genobit
+from tests.cases import computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def _all(found: Any) -> Any:
     with dask.config.set(scheduler="synchronous"):
-        return found.to_dataframe()
+        return computed(found)
 
 
 def _p_values(ds: xr.Dataset) -> np.ndarray:

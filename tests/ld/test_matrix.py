@@ -180,7 +180,7 @@ def test_pairs_of_real_variants__are_those_of_the_matrix(
     pairs = window_pairs(ds.sizes["variants"], None, coordinate, size)
     wanted = [(i, j) for i, j in pairs if square[i, j] >= np.float32(0.8)]
     assert len(wanted) > 100
-    assert sorted(zip(table.variants_0, table.variants_1, strict=True)) == wanted
+    assert sorted(zip(table.variant_0, table.variant_1, strict=True)) == wanted
 
 
 # Windows

@@ -191,8 +191,8 @@ class TestDecay:
         position = result["variant_position_0"].values
         table = pd.DataFrame(
             {
-                "position_0": position[first],
-                "position_1": position[second],
+                "variant_position_0": position[first],
+                "variant_position_1": position[second],
                 "r2": result.values[first, second],
             }
         )
