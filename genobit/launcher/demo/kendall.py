@@ -34,9 +34,9 @@ def compile_kernels(bits: xr.Dataset, expr: xr.DataArray) -> None:
 
     All genes are used, because the choice of the kernel depends on their number.
     """
-    expr.genobit.kendall("b", pvalue=True, compute=True)
-    expr.genobit.kendall_pairs(threshold=MIN_ABS, fdr=FDR).to_dataframe()
-    abs(bits.genobit.kendall("b", dtype="float32")).max().compute()
+    expr.genobit.kendall("tau_b", pvalue=True, compute=True)
+    expr.genobit.kendall_pairs(threshold=MIN_TAU, fdr=FDR).to_dataframe()
+    abs(bits.genobit.kendall("tau_b", dtype="float32")).max().compute()
 
 
 def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
@@ -48,7 +48,7 @@ def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch)
     tau = all_pairs(expr, watch)
     step = "Network of correlated genes, to Parquet and GraphML"
     with watch.step(step) as notes:
-        found_pairs = expr.genobit.kendall_pairs(threshold=MIN_ABS, fdr=FDR)
+        found_pairs = expr.genobit.kendall_pairs(threshold=MIN_TAU, fdr=FDR)
         write(found_pairs, table)
         pairs = found_pairs.to_network()
         pairs.to_graphml(table.with_suffix(".graphml"))
