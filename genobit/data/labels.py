@@ -127,6 +127,16 @@ def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Varia
     }
 
 
+def contig_attribute(ds: xr.Dataset) -> dict[str, list[Any]]:
+    """Return the names of the contigs as an attribute, for results without the contigs' dimension.
+
+    Returns an empty dict if the Dataset has no names.
+    """
+    if model.CONTIG_ID not in ds.variables:
+        return {}
+    return {model.CONTIG_ID: text(ds[model.CONTIG_ID].values, model.CONTIG_ID).tolist()}
+
+
 def of_pairs(
     rows: tuple[str, xr.Dataset], columns: tuple[str, xr.Dataset]
 ) -> tuple[tuple[str, ...], dict[Hashable, Any]]:

@@ -309,9 +309,7 @@ def _labelled(
     if wanted.permutations:
         maxima = {"long_name": "largest score anywhere in the search", "seed": wanted.seed}
         out["permutation_maximum"] = ("permutation", ranking.maxima, maxima)
-    if model.CONTIG_ID in ds.variables:
-        out.attrs[model.CONTIG_ID] = labels.text(ds[model.CONTIG_ID].values).tolist()
-    return out
+    return out.assign_attrs(labels.contig_attribute(ds))
 
 
 def _coordinates(

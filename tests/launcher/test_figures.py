@@ -72,6 +72,22 @@ def test_selected_and_lazy_results_are_drawn(results: dict[str, Any]) -> None:
     assert ds.genobit.allele_frequency().genobit.plot(folded=False)._repr_html_()
 
 
+def test_clumps_of_p_values_and_their_logarithms() -> None:
+    ds = gb.sample_dataset().isel(samples=slice(0, None, 20), variants=slice(0, 200))
+    p = 10 ** -np.linspace(0.0, 8.0, 200)
+    plain = ds.genobit.ld_clump(p, 0.2, 20, 1e-2, 0.1)
+    logs = ds.genobit.ld_clump(-np.log10(p), 0.2, 20, 1e-2, 0.1, log10=True)
+    heights = [found.genobit.plot().hv.Points.Index_variants["y"] for found in (plain, logs)]
+    np.testing.assert_allclose(*heights)
+    assert heights[0].max() == pytest.approx(8.0)
+
+
+def test_contigs_have_their_names(results: dict[str, Any]) -> None:
+    for name in ("ld_prune", "ld_clump", "ld_score", "ld_blocks"):
+        ticks = results[name].genobit.plot().hv.opts.get("plot").kwargs["xticks"]
+        assert [text for _, text in ticks] == ["chr1", "chr2"], name
+
+
 def test_unknown_kinds_and_options_list_those_that_exist(results: dict[str, Any]) -> None:
     r2 = results["ld"]
     with pytest.raises(ValueError, match=r"did you mean 'heatmap'\? Its plots are 'triangle', 'he"):

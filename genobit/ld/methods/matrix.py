@@ -160,13 +160,11 @@ def band_of(
 def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, Any]:
     from genobit.ld.matrix import LONG_NAMES
 
-    attributes: dict[str, Any] = {
+    return {
         "long_name": LONG_NAMES[statistic],
         "statistic": statistic,
         "source": layout.kind + "s",
         "missing": "pairwise complete: counts are over the calls present at both variants",
         model.COUNTED_ALLELE: model.counted_allele(ds),
+        **labels.contig_attribute(ds),
     }
-    if model.CONTIG_ID in ds.variables:
-        attributes[model.CONTIG_ID] = labels.text(ds[model.CONTIG_ID].values).tolist()
-    return attributes

@@ -100,6 +100,7 @@ class LDPruneMethods:
             "source": layout.kind + "s",
             "missing": COMPLETE,
             "kept": int(keep.sum()),
+            **labels.contig_attribute(ds),
         }
         mask = xr.DataArray(keep, dims=model.VARIANTS, name="ld_prune", attrs=attributes)
         return mask.assign_coords(labels.along(ds, model.VARIANTS))
@@ -224,6 +225,7 @@ class LDPruneMethods:
             "statistic": statistic,
             "source": layout.kind + "s",
             "missing": COMPLETE,
+            **labels.contig_attribute(ds),
         }
         return out.assign_attrs(attributes)
 
@@ -285,7 +287,8 @@ class LDPruneMethods:
             "ld_score": (model.VARIANTS, both[:, 0], attributes),
             "ld_score_count": (model.VARIANTS, both[:, 1].astype(np.int64), counted),
         }
-        return xr.Dataset(variables, labels.along(ds, model.VARIANTS))
+        coords = labels.along(ds, model.VARIANTS)
+        return xr.Dataset(variables, coords, labels.contig_attribute(ds))
 
 
 def _minor(ds: xr.Dataset, allele_frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
@@ -339,10 +342,13 @@ def _clump_table(
         "member_p": p[found.members],
         "listed": of_members < listed,
     }
-    return xr.Dataset(
+    out = xr.Dataset(
         {name: ("clumps", x) for name, x in clumps.items()}
         | {name: ("members", x) for name, x in members.items()}
     )
+    for name in ("p", "member_p"):
+        out[name].attrs["long_name"] = "-log10 of the p-value" if log10 else "p-value"
+    return out
 
 
 def _labels_at(

@@ -45,14 +45,14 @@ def clump_plot(clumps: xr.Dataset) -> hv.Overlay:
     index, member = clumps["index_variant"].values, clumps["member"].values
     found = _places(clumps, ("clumps", "clump_", index), ("members", "member_", member))
     leads = {
-        "y": _strength(clumps["p"].values),
+        "y": _strength(clumps["p"]),
         "members": np.bincount(clumps["clump"].values, minlength=len(index)),
     }
     n_leads = len(index)
     leads |= {"x": found.x[:n_leads], "variant": found.names[:n_leads]}
     others = {
         "x": found.x[n_leads:],
-        "y": _strength(clumps["member_p"].values),
+        "y": _strength(clumps["member_p"]),
         "variant": found.names[n_leads:],
     }
     tips = [("variant", "@variant"), ("−log10 p", "@y{0.00}")]
@@ -80,8 +80,12 @@ def clump_plot(clumps: xr.Dataset) -> hv.Overlay:
     )
 
 
-def _strength(p: np.ndarray) -> np.ndarray:
-    return -np.log10(np.maximum(p.astype("f8"), _LEAST))
+def _strength(p: xr.DataArray) -> np.ndarray:
+    """Return -log10 of the p-values, which `ld_clump(log10=True)` returns as they are."""
+    values = p.values.astype("f8")
+    if str(p.attrs.get("long_name")).startswith("-log10"):
+        return values
+    return -np.log10(np.maximum(values, _LEAST))
 
 
 def _places(clumps: xr.Dataset, *sides: tuple[str, str, np.ndarray]) -> Any:
