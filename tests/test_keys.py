@@ -23,7 +23,6 @@ from dask.callbacks import Callback
 
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
-from genobit.data.pairs.parts import as_frame
 from genobit.engine.schedule.names import layer_name
 from tests.cases import (
     CASES,
@@ -53,8 +52,7 @@ def identity(result: Any) -> str:
     if isinstance(result, xr.DataArray):
         result = result.to_dataset(name="result")
     if not isinstance(result, xr.Dataset):
-        keys, _, _ = result._parts._make(as_frame)
-        return layer_name("table", sorted({key[0] for key in keys}))
+        return layer_name("table", sorted({key[0] for key in result._parts.keys}))
     parts = {
         str(key): variable.data.name if isinstance(variable.data, da.Array) else variable.values
         for key, variable in result.variables.items()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.pairs.parts import Columns
 from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.graphs import Grid, TaskRef, upper
 from genobit.grm.kinship import degree_of, king
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
-    from genobit.data.pairs.parts import Labels
     from genobit.engine.schedule.pair_sums import SampleChunks
 
 
@@ -68,19 +68,18 @@ def _table(
     *,
     method: str,
     threshold: float,
-    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
-) -> Any:
+) -> Columns:
     values = tile["kinship"] if method == "king" else tile
     first, second = _above(values >= threshold, top, left)
     i, j = first - top, second - left
-    labels: Labels = {}
+    labels = {}
     for name, of_rows in a.items():
         labels[f"{name}_0"], labels[f"{name}_1"] = (of_rows, i), (b[name], j)
-    columns: dict[str, Any] = {method: values[i, j]}
+    found: dict[str, NDArray[Any]] = {method: values[i, j]}
     if method == "king":
-        columns["ibs0"], columns["variants"] = tile["ibs0"][i, j], tile["variants"][i, j]
-        columns["degree"] = degree_of(columns[method]).astype(object)
-    return table(labels, columns)
+        found["ibs0"], found["variants"] = tile["ibs0"][i, j], tile["variants"][i, j]
+        found["degree"] = degree_of(found[method]).astype(object)
+    return Columns(labels, found)
 
 
 def pair_tiles(
@@ -88,18 +87,17 @@ def pair_tiles(
     method: str,
     threshold: float,
     labels: Mapping[str, NDArray[Any]],
-    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
-) -> tuple[list[Any], HighLevelGraph, Any]:
-    """Return keys and graph of tables of the pairs whose value is at least ``threshold``.
+) -> tuple[list[Any], HighLevelGraph, Columns]:
+    """Return keys and graph of the columns of the pairs whose value is at least ``threshold``.
 
     matrix: (samples, samples) float64, or the result of `kinship.shared` for method "king". The
     value column is named ``method``. ``labels`` are columns that describe a sample, each
-    (samples,). The callable ``table`` makes a table from the labels and the values of pairs.
+    (samples,).
 
-    There is one table for each tile on or above the diagonal. Each pair of different samples is
-    listed once, the earlier sample first. The third value is a table without rows.
+    There is one task for each tile on or above the diagonal. Each pair of different samples is
+    listed once, the earlier sample first. The third value has the columns without rows.
     """
-    function = partial(_table, method=method, threshold=threshold, table=table)
+    function = partial(_table, method=method, threshold=threshold)
     none = {name: values[:0] for name, values in labels.items()}
     empty = function(np.empty((0, 0), matrix.dtype), 0, 0, none, none)
     layer = _triangle(function, matrix, labels)

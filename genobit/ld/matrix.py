@@ -26,16 +26,14 @@ import dask.array as da
 import numpy as np
 
 from genobit.data.model import VARIANT_CONTIG
+from genobit.data.pairs.parts import Columns
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.blocks import as_rows, ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
-    from genobit.data.pairs.parts import Labels
     from genobit.engine.bits.layout import Layout
 
 LONG_NAMES = {
@@ -139,23 +137,21 @@ def _pairs_tile(
     layout: Layout,
     minimum: float,
     statistic: str,
-    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
-) -> Any:
+) -> Columns:
     from genobit.ld.kernels import pairs
 
     other = None if b is None else as_rows(b, layout)
     i, j, found = pairs.pairs(as_rows(a, layout), other, last, shift, minimum, statistic)
-    labels: Labels = {}
+    labels = {}
     for name, values in left.items():
         if name == VARIANT_CONTIG:
             labels[name] = values, i
         else:
             labels[f"{name}_0"], labels[f"{name}_1"] = (values, i), (right[name], j)
     if statistic == "r":
-        return table(
-            labels, {"r": found.astype(np.float32), "r2": (found * found).astype(np.float32)}
-        )
-    return table(labels, {statistic: found.astype(np.float32)})
+        r2 = found * found
+        return Columns(labels, {"r": found.astype(np.float32), "r2": r2.astype(np.float32)})
+    return Columns(labels, {statistic: found.astype(np.float32)})
 
 
 def pair_tiles(
@@ -165,21 +161,19 @@ def pair_tiles(
     minimum: float,
     labels: Mapping[str, NDArray[Any]],
     statistic: str,
-    table: Callable[[Labels, dict[str, NDArray[Any]]], Any],
-) -> tuple[list[Any], HighLevelGraph, Any]:
-    """Return keys and graph of tables of the pairs in windows whose r2 is at least ``minimum``.
+) -> tuple[list[Any], HighLevelGraph, Columns]:
+    """Return keys and graph of the pairs in windows whose r2 is at least ``minimum``.
 
-    There is one table for each pair of chunks that shares a window. The third value is an empty
-    table with the same columns. Values are compared with ``minimum`` after rounding to float32.
-    Columns of ``labels`` describe variants, each (variants,). The callable ``table`` makes a table
-    from the labels and the statistics of pairs. The statistic is "r2", which gives r too, or
+    There is one task for each pair of chunks that shares a window. The third value has the columns
+    without rows. Values are compared with ``minimum`` after rounding to float32. Columns of
+    ``labels`` describe variants, each (variants,). The statistic is "r2", which gives r too, or
     "r2_em".
     """
     check_statistic(statistic, layout.kind)
 
     # Compute r and square it last, so that the table has the sign of r.
     taken = "r" if statistic == "r2" else statistic
-    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken, table=table)
+    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken)
     keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, labels)
     empty = [np.zeros((0, layout.words), np.uint64)] * len(layout.planes)
     nothing = np.zeros(0, np.int64)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from abc import ABC, abstractmethod
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from dask.delayed import Delayed
@@ -27,13 +26,20 @@ if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import NDArray
 
-Labels = dict[str, tuple["NDArray[Any]", "NDArray[np.int64]"]]
-"""Labels of rows, and the index of each pair among them, by column of a table of pairs."""
 FINISHED = ".genobit"
 """Folder of the checkpoint and unfinished files. Parquet readers skip names with a leading dot."""
 ENDS, END_BYTES = 1000, 2**20
 """Most rows at either end whose planes identify the data, and most bytes of one plane of them. The
 bytes limit long rows, because all these rows are in memory together."""
+
+
+class Columns(NamedTuple):
+    """Columns of some pairs."""
+
+    labels: dict[str, tuple[NDArray[Any], NDArray[np.int64]]]
+    """Labels of rows, and the index of each pair among them, by name."""
+    values: dict[str, NDArray[Any]]
+    """Values of the pairs, by name."""
 
 
 class Parts(ABC):
@@ -59,38 +65,36 @@ class Parts(ABC):
         """Compute some parts and write each as a Parquet file; return their numbers of pairs."""
         frames = zip(self.frames(numbers), paths, strict=True)
         return [
-            write_file(as_arrow({}, {str(k): x.to_numpy() for k, x in frame.items()}), path)
+            write_file(Columns({}, {str(k): x.to_numpy() for k, x in frame.items()}), path)
             for frame, path in frames
         ]
 
 
 class GraphParts(Parts):
-    """Parts that are one dask task each.
+    """Parts that are one dask task each, whose result is a `Columns`.
 
-    ``make(as_frame)`` returns the keys of the tasks, their graph, and a table without rows;
-    ``make(as_arrow)`` the same for pyarrow tables. ``question`` is called when a table is written.
+    ``keys`` are the keys of the tasks in ``graph``. ``none`` has the columns without rows.
+    ``question`` is called when a table is written.
     """
 
     def __init__(
         self,
-        make: Callable[[Any], tuple[list[Any], HighLevelGraph, Any]],
+        keys: list[Any],
+        graph: HighLevelGraph,
+        none: Columns,
         question: Callable[[], dict[str, Any]],
     ) -> None:
-        self._make = cache(make)
-        self._question = question
-        keys, _, self.empty = self._make(as_frame)
-        self.count = len(keys)
+        self.keys, self._graph, self._question = keys, graph, question
+        self.count, self.empty = len(keys), as_frame(none)
 
     def frames(self, numbers: Sequence[int]) -> Iterator[pd.DataFrame]:
         """Compute some parts, and yield them in this order."""
-        keys, graph, _ = self._make(as_frame)
-        return in_groups([keys[k] for k in numbers], graph)
+        return map(as_frame, in_groups([self.keys[k] for k in numbers], self._graph))
 
     def write(self, numbers: Sequence[int], paths: Sequence[Path]) -> list[int]:
         """Write some parts in the tasks that compute them, on a cluster by its workers."""
-        keys, graph, _ = self._make(as_arrow)
-        files = [(keys[k], path.absolute()) for k, path in zip(numbers, paths, strict=True)]
-        name, whole = named_layer("genobit-write", _writes, files, above=graph)
+        files = [(self.keys[k], path.absolute()) for k, path in zip(numbers, paths, strict=True)]
+        name, whole = named_layer("genobit-write", _writes, files, above=self._graph)
         return list(compute(*[Delayed((name, k), whole, layer=name) for k in range(len(files))]))
 
     def question(self) -> dict[str, Any]:
@@ -102,9 +106,11 @@ def _writes(name: str, files: list[tuple[Any, Path]]) -> dict[Any, Any]:
     return {(name, k): (write_file, key, path) for k, (key, path) in enumerate(files)}
 
 
-def write_file(table: Any, path: Path) -> int:
-    """Write a pyarrow table to a Parquet file, whole or not at all; return its number of rows."""
+def write_file(columns: Columns, path: Path) -> int:
+    """Write pairs to a Parquet file, whole or not at all; return their number."""
     import pyarrow.parquet as pq
+
+    table = as_arrow(columns)
 
     with (
         disk_full_named(path),
@@ -117,24 +123,29 @@ def write_file(table: Any, path: Path) -> int:
     return int(table.num_rows)
 
 
-def as_frame(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
+def as_frame(columns: Columns) -> pd.DataFrame:
     """Return a pandas DataFrame of pairs."""
     import pandas as pd
 
-    return pd.DataFrame({name: of[places] for name, (of, places) in labels.items()} | values)
+    labels = {name: of[places] for name, (of, places) in columns.labels.items()}
+    return pd.DataFrame(labels | columns.values)
 
 
-def as_arrow(labels: Labels, values: dict[str, NDArray[Any]]) -> Any:
+def as_arrow(columns: Columns) -> Any:
     """Return a pyarrow Table of pairs; labels that are not numbers become text.
 
     Going through pandas would take 0.6 ms more per table, even without rows.
     """
     import pyarrow as pa
 
-    columns = {name: _taken(of, places) for name, (of, places) in labels.items()}
+    labels = {name: _taken(of, places) for name, (of, places) in columns.labels.items()}
     # A part without rows has no text that would tell the type of its column.
-    kinds = {name: pa.large_string() if of.dtype == object else None for name, of in values.items()}
-    return pa.table(columns | {name: pa.array(of, kinds[name]) for name, of in values.items()})
+    kinds = {
+        name: pa.large_string() if of.dtype == object else None
+        for name, of in columns.values.items()
+    }
+    values = {name: pa.array(of, kinds[name]) for name, of in columns.values.items()}
+    return pa.table(labels | values)
 
 
 def _taken(labels: NDArray[Any], places: NDArray[np.int64]) -> Any:

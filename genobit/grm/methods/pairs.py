@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,7 +125,7 @@ class RelativesMethods:
             }
 
         return PairTable(
-            GraphParts(partial(pairs.pair_tiles, values, method, threshold, columns), question),
+            GraphParts(*pairs.pair_tiles(values, method, threshold, columns), question),
             "sample",
             method,
             lambda: names_along(self._ds, model.SAMPLES).to_numpy(),

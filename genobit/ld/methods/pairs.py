@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from genobit.data import model, packed
@@ -105,10 +104,10 @@ class LDPairsMethods:
             windows = digest([last])
             return {**asked, "layout": layout.to_attributes(), "windows": windows, **found}
 
-        make = partial(matrix.pair_tiles, planes, layout, last, threshold, labels, statistic)
+        tiles = matrix.pair_tiles(planes, layout, last, threshold, labels, statistic)
         about = asked if window is None else {**asked, "window": named_window(window)}
         return PairTable(
-            GraphParts(make, question),
+            GraphParts(*tiles, question),
             "variant",
             statistic,
             lambda: names_along(ds, model.VARIANTS).to_numpy(),
