@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from genobit.data.pairs.table import PairTable
     from genobit.data.selection import Selection
     from genobit.engine.options import get_options, set_options
+    from genobit.epistasis.limits import EpistasisLimits
     from genobit.io.alignment import open_alignment
     from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.measurements import measurements
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
+    "EpistasisLimits": "genobit.epistasis.limits",
     "PairTable": "genobit.data.pairs.table",
     "Selection": "genobit.data.selection",
     "get_options": "genobit.engine.options",
@@ -74,6 +76,7 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "EpistasisLimits",
     "PairTable",
     "Selection",
     "get_options",

@@ -34,13 +34,21 @@ class Case(NamedTuple):
     method: str
     base: Mapping[str, Any] = MappingProxyType({})
     changes: Mapping[str, Change] = MappingProxyType({})
-    """Parameter -> arguments with another value of it; the others of them are those of a base."""
+    """Parameter -> arguments with another value of it; the others of them are those of a base.
+
+    "limits.min_n" is a field of an argument that is an object.
+    """
     eager: bool = False
     """Whether it computes at once."""
 
 
 NO_RESULT = {"compute", "explain", "progress", "estimate", "checkpoint"}
 """Parameters that say how a result is computed, shown or kept, and not which."""
+
+
+def limited(**given: Any) -> Change:
+    """Limits of a search for interactions."""
+    return {"limits": gb.EpistasisLimits(**{"min_n": 0, **given})}
 
 
 @cache
@@ -233,13 +241,15 @@ CASES = [
     Case("packed", "unrelated", {}, {
         "threshold": {"threshold": 0.01}, "autosomes": {"autosomes": ["chr1"]},
     }, eager=True),
-    Case("packed", "epistasis", {"phenotype": sick(1), "top": 9, "min_n": 0}, {
+    Case("packed", "epistasis", {"phenotype": sick(1), "top": 9, **limited()}, {
         "phenotype": {"phenotype": sick(2)}, "order": {"order": 3}, "top": {"top": 8},
         "statistic": {"statistic": "chi2"}, "permutations": {"permutations": 9},
-        "seed": {"permutations": 9, "seed": 1}, "min_n": {"min_n": 3},
-        "min_count": {"min_count": 2}, "variants_0": {"variants_0": [*range(20)]},
-        "variants_1": {"variants_0": [*range(20)], "variants_1": [*range(20, 40)]},
-        "min_gap": {"min_gap": "1kb"}, "max_r2": {"max_r2": 0.5}, "prefilter": {"prefilter": 9},
+        "seed": {"permutations": 9, "seed": 1},
+        "limits.min_n": limited(min_n=3), "limits.min_count": limited(min_count=2),
+        "limits.variants_0": limited(variants_0=[*range(20)]),
+        "limits.variants_1": limited(variants_1=[*range(20, 40)]),
+        "limits.min_gap": limited(min_gap="1kb"), "limits.max_r2": limited(max_r2=0.5),
+        "limits.prefilter": limited(prefilter=9),
     }, eager=True),
     Case("genes", "kendall_pairs", {"threshold": 0.3}, {
         **PAIRS, "dim": {"dim": "sample"}, "names": {"names": "gene"},
@@ -279,7 +289,7 @@ def computed(found: Any) -> Any:
 def by_argument(case: Case) -> Iterator[tuple[str, Change, Change]]:
     """Of each parameter the arguments of a base, and those where it alone is another."""
     for parameter, change in case.changes.items():
-        before = {key: value for key, value in change.items() if key != parameter}
+        before = {key: value for key, value in change.items() if key != parameter.split(".")[0]}
         yield parameter, {**case.base, **before}, {**case.base, **change}
 
 

@@ -64,8 +64,12 @@ def everything() -> dict[str, Callable[[], Any]]:
         "kendall": lambda: expr.genobit.kendall(pvalue=True).compute(),
         "kendall of genotypes": lambda: few.genobit.kendall().compute(),
         "kendall_pairs": lambda: expr.genobit.kendall_pairs(0.2, 0.1).to_dataframe(),
-        "epistasis": lambda: few.genobit.epistasis(sick, order=2, top=20, min_n=0),
-        "epistasis of order 3": lambda: few.genobit.epistasis(sick, order=3, top=20, min_n=0),
+        "epistasis": lambda: few.genobit.epistasis(
+            sick, order=2, top=20, limits=gb.EpistasisLimits(min_n=0)
+        ),
+        "epistasis of order 3": lambda: few.genobit.epistasis(
+            sick, order=3, top=20, limits=gb.EpistasisLimits(min_n=0)
+        ),
         "parsimony": lambda: aln.genobit.parsimony(tree),
         "ancestral_states": lambda: aln.genobit.ancestral_states(tree).compute(),
         "parsimony_search": lambda: aln.genobit.parsimony_search(

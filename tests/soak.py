@@ -256,7 +256,9 @@ def epistasis(rng: np.random.Generator) -> None:
     labels = rng.permutation(np.arange(samples) % classes)
     statistic, top = str(rng.choice(sorted(SCORES))), int(rng.choice([1, 5, 1000]))
     ds = cohort(calls, chunks=(int(rng.integers(1, 9)), int(rng.integers(1, samples + 1))))
-    found = ds.genobit.epistasis(labels + 1, order=order, top=top, statistic=statistic, min_n=0)
+    found = ds.genobit.epistasis(
+        labels + 1, order=order, top=top, statistic=statistic, limits=gb.EpistasisLimits(min_n=0)
+    )
     tables = every_table(calls, labels, order)
     assert_ranked(found, {m: SCORES[statistic](t) for m, t in tables.items()}, top)
 

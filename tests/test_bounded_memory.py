@@ -165,7 +165,9 @@ def analyses(size, where):
     def epistasis():
         case = np.arange(2**17) % 3 == 0
         with gb.set_options(eager_limit=20 * 2**20, spill_to=where):
-            wide.genobit.epistasis(case, variants_0=[5, -7, 40], top=10)
+            wide.genobit.epistasis(
+                case, limits=gb.EpistasisLimits(variants_0=[5, -7, 40]), top=10
+            )
 
     def pca():
         with gb.set_options(eager_limit=2**22):

@@ -172,7 +172,10 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
         call_genotype=abs(x.ds.call_genotype)
     ).genobit.crossproduct(),
     "Dataset.epistasis": lambda x: x.ds.genobit.epistasis(
-        "sample_case", top=4, variants_0=x.ds.variant_id.values[:3], min_gap="1kb", progress=False
+        "sample_case",
+        top=4,
+        limits=gb.EpistasisLimits(variants_0=x.ds.variant_id.values[:3], min_gap="1kb"),
+        progress=False,
     ),
     "Dataset.grm": lambda x: [x.bits.genobit.grm(), x.ds.genobit.grm("gcta", loco=True)],
     "Dataset.grm_pairs": lambda x: x.bits.genobit.grm_pairs(threshold=0.0),

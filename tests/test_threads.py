@@ -78,7 +78,7 @@ def test_every_method__gives_the_result_of_one_thread() -> None:
 
 SEARCHES: dict[str, Callable[..., Any]] = {
     "epistasis": lambda **given: packed().genobit.epistasis(
-        sick(1), order=3, top=9, min_n=0, progress=False, **given
+        sick(1), order=3, top=9, limits=gb.EpistasisLimits(min_n=0), progress=False, **given
     ),
     "parsimony_search": lambda **given: taxa().genobit.parsimony_search(
         seed=1, replicates=5, iterations=3, patience=2, bootstrap=2, progress=False, **given

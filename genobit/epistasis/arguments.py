@@ -20,6 +20,7 @@ import pandas as pd
 
 from genobit.data import labels
 from genobit.data.checks import check_integer, check_one_of, check_share, is_whole
+from genobit.epistasis.limits import EpistasisLimits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +46,19 @@ class SearchSpec(NamedTuple):
     seed: int
     min_n: int
     min_count: int
+
+
+def limits_of(limits: object) -> EpistasisLimits:
+    """Return the limits of a call, by default none. Raises TypeError for another object."""
+    if limits is None:
+        return EpistasisLimits()
+    if not isinstance(limits, EpistasisLimits):
+        msg = (
+            f"limits={limits!r} is not a gb.EpistasisLimits: give for example "
+            "gb.EpistasisLimits(min_gap='1Mb')"
+        )
+        raise TypeError(msg)
+    return limits
 
 
 def checked(

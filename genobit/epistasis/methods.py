@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.epistasis.arguments import Limits, SearchSpec
+    from genobit.epistasis.limits import EpistasisLimits
     from genobit.epistasis.schedule.estimates import Estimate
     from genobit.epistasis.schedule.search import Ranking
     from genobit.epistasis.search import Columns
@@ -53,15 +54,9 @@ class EpistasisMethods:
         order: int = 2,
         top: int = 100,
         statistic: str = "mutual_information",
+        limits: EpistasisLimits | None = None,
         permutations: int = 0,
         seed: int = 0,
-        min_n: int | None = None,
-        min_count: int = 0,
-        variants_0: Any = None,
-        variants_1: Any = None,
-        min_gap: int | str | None = None,
-        max_r2: float | None = None,
-        prefilter: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
         estimate: bool = False,
@@ -89,28 +84,13 @@ class EpistasisMethods:
               the ranking
             - "boost": likelihood ratio of the interaction of two variants, for two classes
             - "f": F test of the interaction of two variants, for a quantitative trait
+        limits
+            Limits on the combinations: sets of variants, distance, r2, and numbers of samples. The
+            default is ``gb.EpistasisLimits()``.
         permutations, seed
             Number of random permutations of the phenotype, and their seed. The search is repeated
             for each permutation. The result then has p-values corrected for the number of
             combinations.
-        min_n
-            Smallest number of samples with calls at all members of a ranked combination. The
-            default is half of the samples with a phenotype. With few samples, large scores arise by
-            chance.
-        min_count
-            Smallest number of samples in each class, and in each genotype cell that is not empty.
-        variants_0, variants_1
-            Sets of variants: identifiers, positions or a mask. A combination must contain a variant
-            of the given set. With both sets, it must contain two different variants, one from each
-            set. A mask that is a DataArray or Series is aligned by its labels.
-        min_gap
-            Smallest distance between two members on one contig: "1Mb", "500kb", "2cM", or a number
-            of variants.
-        max_r2
-            Largest r2 between two members of a combination.
-        prefilter
-            Search only this many variants: the variants with the largest single-variant mutual
-            information. Variants in ``variants_0`` and ``variants_1`` are always searched.
         checkpoint
             Folder that keeps finished parts of the search. Repeat the call to resume.
         progress
@@ -185,6 +165,7 @@ class EpistasisMethods:
         from genobit.epistasis import arguments, phenotypes, trait
         from genobit.epistasis import search as epistasis
 
+        given = arguments.limits_of(limits)
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         values, name, note = phenotype_of(ds, phenotype)
         found: Any
@@ -200,22 +181,25 @@ class EpistasisMethods:
             statistic=statistic,
             permutations=permutations,
             seed=seed,
-            min_n=min_n,
-            min_count=min_count,
+            min_n=given.min_n,
+            min_count=given.min_count,
             variants=ds.sizes[model.VARIANTS],
             samples=used,
             classes=len(found.names),
         )
-        limits = _limits(ds, order, (variants_0, variants_1), min_gap, max_r2, prefilter)
+        scope = _scope(ds, order, given)
         about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
-        about |= limits.described(None if min_gap is None else named_window(min_gap))
+        about |= scope.described(None if given.min_gap is None else named_window(given.min_gap))
         if order == 1:
-            if checkpoint is not None or estimate or not limits.none:
-                msg = "order=1 ranks single variants: sets, checkpoint= and estimate= take order=2"
+            if checkpoint is not None or estimate or not scope.none:
+                msg = (
+                    "order=1 ranks single variants: limits on members, checkpoint= and estimate= "
+                    "take order=2"
+                )
                 raise ValueError(msg)
             ranking, columns = epistasis.single_variants(planes, layout, found, wanted)
         else:
-            search, columns_of = prepare(planes, layout, found, wanted, limits)
+            search, columns_of = prepare(planes, layout, found, wanted, scope)
             if estimate:
                 return search.estimate(checkpoint=checkpoint)
             ranking = search.run(checkpoint=checkpoint, progress=progress)
@@ -223,24 +207,19 @@ class EpistasisMethods:
         return _labelled(ds, ranking, columns, wanted, found.names, about)
 
 
-def _limits(
-    ds: xr.Dataset,
-    order: int,
-    sets: tuple[Any, Any],
-    min_gap: int | str | None,
-    max_r2: float | None,
-    prefilter: int | None,
-) -> Limits:
+def _scope(ds: xr.Dataset, order: int, given: EpistasisLimits) -> Limits:
+    """Return the limits as arrays along the variants."""
     from genobit.data.windows import parse_window
     from genobit.epistasis.arguments import Limits, checked_limits, members_of
 
     count = ds.sizes[model.VARIANTS]
     ids = labels.ids(ds, model.VARIANTS)
     masks = []
-    for name, given in zip(("variants_0", "variants_1"), sets, strict=True):
-        plain = aligning.selected(ds, given, model.VARIANTS, name)
+    for name in ("variants_0", "variants_1"):
+        plain = aligning.selected(ds, getattr(given, name), model.VARIANTS, name)
         masks.append(None if plain is None else members_of(name, plain, count, ids))
     gap, contigs, coordinates = 0.0, None, None
+    min_gap = given.min_gap
     if min_gap is not None:
         variable, gap = parse_window(min_gap, "min_gap")
         found = labels.contigs(ds)
@@ -250,7 +229,7 @@ def _limits(
             if coordinates.dtype.kind not in "iuf":
                 msg = f"{variable} is of dtype {coordinates.dtype}, and min_gap= takes numbers"
                 raise TypeError(msg)
-    limits = Limits((masks[0], masks[1]), gap, contigs, coordinates, max_r2, prefilter)
+    limits = Limits((masks[0], masks[1]), gap, contigs, coordinates, given.max_r2, given.prefilter)
     return checked_limits(limits, order, count)
 
 

@@ -85,7 +85,7 @@ def _prefiltered(
         msg = (
             f"prefilter={n} leaves {kept.size} of {every.size} variants with at least "
             f"min_n={wanted.min_n} samples and min_count={wanted.min_count} of each class, and "
-            f"order={wanted.order} takes as many: lower min_n= or min_count="
+            f"order={wanted.order} takes as many: lower min_n= or min_count= of limits="
         )
         raise ValueError(msg)
     return kept

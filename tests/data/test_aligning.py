@@ -85,7 +85,8 @@ def counts(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def searched(**sets: Any) -> Any:
-    found = genotypes().genobit.epistasis(np.arange(N) % 2, top=500, progress=False, **sets)
+    limits = gb.EpistasisLimits(**sets)
+    found = genotypes().genobit.epistasis(np.arange(N) % 2, top=500, limits=limits, progress=False)
     return np.sort(found.variants.values, axis=0)
 
 
@@ -131,8 +132,8 @@ CASES = {
     "ds.epistasis phenotype": Case(
         "samples", letters, lambda x: genotypes().genobit.epistasis(x, top=5, progress=False).mi
     ),
-    "ds.epistasis variants_0": Case("variants", mask, lambda x: searched(variants_0=x)),
-    "ds.epistasis variants_1": Case(
+    "EpistasisLimits variants_0": Case("variants", mask, lambda x: searched(variants_0=x)),
+    "EpistasisLimits variants_1": Case(
         "variants", mask, lambda x: searched(variants_0=[0, 1, 2], variants_1=x)
     ),
     "ds.ld_decay populations": Case(
@@ -253,7 +254,7 @@ def arguments() -> Iterator[tuple[str, inspect.Parameter]]:
         if not name.startswith("_")
     ]
     public += [(f"plots.{name}", getattr(plots, name)) for name in plots.__all__]
-    public += [("Selection", gb.Selection)]
+    public += [("Selection", gb.Selection), ("EpistasisLimits", gb.EpistasisLimits)]
     for name, function in public:
         for parameter in inspect.signature(function).parameters.values():
             yield f"{name} {parameter.name}", parameter

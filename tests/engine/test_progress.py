@@ -118,7 +118,9 @@ CALLS = {
     "ld_prune": lambda: data().genobit.ld_prune(10, 1),
     "ld_decay": lambda: data().genobit.ld_decay("10kb"),
     "epistasis": lambda: data().genobit.epistasis(np.arange(40) % 2),
-    "epistasis max_r2": lambda: data().genobit.epistasis(np.arange(40) % 2, max_r2=0.5),
+    "epistasis max_r2": lambda: data().genobit.epistasis(
+        np.arange(40) % 2, limits=gb.EpistasisLimits(max_r2=0.5)
+    ),
     "parsimony_search": lambda: alignment().genobit.parsimony_search("ratchet"),
     "bootstrap": lambda: alignment().genobit.parsimony_search(bootstrap=3),
 }

@@ -42,11 +42,13 @@ def test_labels__with_names_of_the_results_own_are_kept_beside_them() -> None:
 
 def test_numbers_of_numpy__are_whole_numbers_and_ask_the_same(tmp_path: Path) -> None:
     ds = data()
-    asked: dict[str, Any] = {"order": 2, "top": 5, "permutations": 3, "seed": 4, "min_n": 7}
+    asked: dict[str, Any] = {"order": 2, "top": 5, "permutations": 3, "seed": 4}
     given = {name: np.int64(number) for name, number in asked.items()}
-    limit = {"max_r2": np.float32(0.5)}
-    first = ds.genobit.epistasis(CASE, **given, **limit, checkpoint=tmp_path / "run")
-    again = ds.genobit.epistasis(CASE, **asked, max_r2=0.5, checkpoint=tmp_path / "run")
+    limits = gb.EpistasisLimits(max_r2=np.float32(0.5), min_n=np.int64(7))  # type: ignore[arg-type]
+    first = ds.genobit.epistasis(CASE, **given, limits=limits, checkpoint=tmp_path / "run")
+    again = ds.genobit.epistasis(
+        CASE, **asked, limits=gb.EpistasisLimits(max_r2=0.5, min_n=7), checkpoint=tmp_path / "run"
+    )
     assert same(first, again)
     json.dumps(first.attrs)
 
@@ -77,24 +79,36 @@ def test_memory__is_of_permutations_too() -> None:
 
 def test_tables__tested_a_few_at_a_time_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     for statistic in ("gain", "boost", "chi2"):
-        whole = data().genobit.epistasis(CASE, statistic=statistic, min_n=0)
+        whole = data().genobit.epistasis(
+            CASE, statistic=statistic, limits=gb.EpistasisLimits(min_n=0)
+        )
         with monkeypatch.context() as patch:
             patch.setattr(search, "CELLS", 40)
-            parts = data().genobit.epistasis(CASE, statistic=statistic, min_n=0)
+            parts = data().genobit.epistasis(
+                CASE, statistic=statistic, limits=gb.EpistasisLimits(min_n=0)
+            )
         xr.testing.assert_identical(whole, parts)
-        none = data().genobit.epistasis(CASE, statistic=statistic, min_n=61)
+        none = data().genobit.epistasis(
+            CASE, statistic=statistic, limits=gb.EpistasisLimits(min_n=61)
+        )
         assert none.sizes["rank"] == 0
 
 
 def test_prefilter__takes_no_variant_whose_calls_are_too_few() -> None:
     calls = random_calls(3, 12, 150)
     calls[5:, 8:] = -1
-    top = cohort(calls).genobit.epistasis(np.arange(150) % 2, prefilter=5)
+    top = cohort(calls).genobit.epistasis(
+        np.arange(150) % 2, limits=gb.EpistasisLimits(prefilter=5)
+    )
     assert sorted(np.unique(top.variants)) == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="prefilter=3 leaves 0 of 12 variants with at least"):
-        cohort(calls).genobit.epistasis(np.arange(150) % 2, prefilter=3, min_n=151)
+        cohort(calls).genobit.epistasis(
+            np.arange(150) % 2, limits=gb.EpistasisLimits(prefilter=3, min_n=151)
+        )
     calls[:, ::2][0] = -1  # no case is left of the first
-    top = cohort(calls).genobit.epistasis(np.arange(150) % 2, prefilter=4, min_n=1, min_count=1)
+    top = cohort(calls).genobit.epistasis(
+        np.arange(150) % 2, limits=gb.EpistasisLimits(prefilter=4, min_n=1, min_count=1)
+    )
     assert 0 not in top.variants
 
 
@@ -113,15 +127,17 @@ def test_estimates__count_variants_in_one_place() -> None:
     # 0.5 less 0.1 rounds to 0.4, but the difference of 0.5 and 0.4 to less than 0.1.
     for low, high, gap in ((0.4, 0.5, 0.1), (0.1, 0.6, 0.5), (0.3, 0.4, 0.1)):
         ds = data(9).assign(variant_genetic_position=("variants", [low] * 6 + [high] * 3))
-        asked = {"order": 2, "min_gap": f"{gap}cM"}
-        found = ds.genobit.epistasis(CASE, **asked).attrs["combinations"]
-        assert ds.genobit.epistasis(CASE, **asked, estimate=True).combinations == found
+        limits = gb.EpistasisLimits(min_gap=f"{gap}cM")
+        found = ds.genobit.epistasis(CASE, limits=limits).attrs["combinations"]
+        assert ds.genobit.epistasis(CASE, limits=limits, estimate=True).combinations == found
 
 
 def test_contigs__may_be_names() -> None:
     ds = data().drop_vars("contig_id").assign(variant_position=("variants", [1, 2, 3, 1, 2, 3]))
     tops = [
-        ds.assign(variant_contig=("variants", names)).genobit.epistasis(CASE, min_gap="1kb")
+        ds.assign(variant_contig=("variants", names)).genobit.epistasis(
+            CASE, limits=gb.EpistasisLimits(min_gap="1kb")
+        )
         for names in ([0, 0, 0, 1, 1, 1], list("bbbaaa"), [2.5, 2.5, 2.5, 2.2, 2.2, 2.2])
     ]
     assert tops[0].sizes["rank"] == 9
@@ -129,7 +145,7 @@ def test_contigs__may_be_names() -> None:
     assert same(tops[0], tops[2])
     text = ds.assign(variant_position=("variants", list("abcdef")))
     with pytest.raises(TypeError, match="variant_position is of dtype"):
-        text.genobit.epistasis(CASE, min_gap="1kb")
+        text.genobit.epistasis(CASE, limits=gb.EpistasisLimits(min_gap="1kb"))
 
 
 def test_missing_phenotypes__may_be_pandas_own() -> None:
@@ -170,14 +186,30 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (np.where(CASE, "1", ".").astype(object), {}, ValueError, r"phenotype\[0\] .* is '\.'"),
     (np.array([1, "1", 2] * 20, object), {}, ValueError, r"phenotype\[1\] .* is '1', and another"),
     ("call_genotype", {}, KeyError, "no variable 'call_genotype' along 'samples' only"),
+    (CASE, {"limits": {"min_n": 3}}, TypeError, "is not a gb.EpistasisLimits: give"),
     (CASE, {"checkpoint": 5}, TypeError, "checkpoint=5 is not a path"),
     (CASE, {"checkpoint": ""}, ValueError, "checkpoint='' is not a path"),
     (CASE, {"checkpoint": "/proc/none"}, OSError, "checkpoint='/proc/none' cannot be created"),
-    (CASE, {"variants_0": slice(3)}, TypeError, "variants_0 is a slice"),
-    (CASE, {"variants_1": {0, 1}}, TypeError, "variants_1 is a set"),
-    (CASE, {"variants_0": {"rs1": 1}}, TypeError, "variants_0 is a dict"),
-    (CASE, {"variants_0": ["twice"]}, ValueError, r"variants_0\[0\] .* has at 4 and at 5"),
-    (CASE, {"max_r2": "half"}, TypeError, "max_r2='half' is not a number"),
+    (CASE, {"limits": gb.EpistasisLimits(variants_0=slice(3))}, TypeError, "variants_0 is a slice"),
+    (CASE, {"limits": gb.EpistasisLimits(variants_1={0, 1})}, TypeError, "variants_1 is a set"),
+    (
+        CASE,
+        {"limits": gb.EpistasisLimits(variants_0={"rs1": 1})},
+        TypeError,
+        "variants_0 is a dict",
+    ),
+    (
+        CASE,
+        {"limits": gb.EpistasisLimits(variants_0=["twice"])},
+        ValueError,
+        r"variants_0\[0\] .* has at 4 and at 5",
+    ),
+    (
+        CASE,
+        {"limits": gb.EpistasisLimits(max_r2="half")},
+        TypeError,
+        "max_r2='half' is not a number",
+    ),
     (
         np.where(np.arange(60) == 4, 1e7, np.arange(60.0)),
         {"statistic": "f"},
@@ -199,11 +231,17 @@ def test_epistasis__refuses(
 def test_sets__as_masks_are_of_the_variants() -> None:
     ds = data().set_coords("variant_id")
     mask = ds.variant_id.isin(ds.variant_id[:2])
-    positions = ds.genobit.epistasis(CASE, variants_0=np.array([0, 1], object))
-    assert same(ds.genobit.epistasis(CASE, variants_0=mask), positions)
-    assert same(ds.genobit.epistasis(CASE, variants_0=mask[::-1]), positions)
+    positions = ds.genobit.epistasis(
+        CASE, limits=gb.EpistasisLimits(variants_0=np.array([0, 1], object))
+    )
+    assert same(ds.genobit.epistasis(CASE, limits=gb.EpistasisLimits(variants_0=mask)), positions)
+    assert same(
+        ds.genobit.epistasis(CASE, limits=gb.EpistasisLimits(variants_0=mask[::-1])), positions
+    )
     with pytest.raises(ValueError, match=r"variants_0 is along 'samples', expected .* 'variants'"):
-        ds.genobit.epistasis(CASE, variants_0=mask.rename(variants="samples"))
+        ds.genobit.epistasis(
+            CASE, limits=gb.EpistasisLimits(variants_0=mask.rename(variants="samples"))
+        )
 
 
 def test_ctrl_c__within_compiled_code_leaves_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:

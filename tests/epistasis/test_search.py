@@ -102,7 +102,7 @@ def test_epistasis__does_not_take_six_samples_for_a_finding(shared_data: Path) -
     ds = gb.open_plink(shared_data / "hyper_bc" / "hyper_bc.bed")
     pressure = ds.sample_phenotype
     high = (pressure > pressure.median()).values
-    trap = ds.genobit.epistasis(high, top=3, min_n=0)
+    trap = ds.genobit.epistasis(high, top=3, limits=gb.EpistasisLimits(min_n=0))
     np.testing.assert_allclose(trap.mi, np.log(2))
     # Two samples score as high as six: ties go to the first variants.
     assert (trap.n <= 6).all()
@@ -110,7 +110,7 @@ def test_epistasis__does_not_take_six_samples_for_a_finding(shared_data: Path) -
     top = ds.genobit.epistasis(high, top=50)
     assert top.attrs["min_n"] == 125
     assert (top.n >= 125).all()
-    guarded = ds.genobit.epistasis(high, top=50, min_n=0, min_count=10)
+    guarded = ds.genobit.epistasis(high, top=50, limits=gb.EpistasisLimits(min_n=0, min_count=10))
     assert (guarded.cells.sum("class").where(guarded.cells.sum("class") > 0) >= 10).sum() > 0
     cells = guarded.cells.sum("class").values
     assert cells[cells > 0].min() >= 10
@@ -143,7 +143,9 @@ def test_epistasis__ranks_every_combination(
         labels = np.random.default_rng(seed).permutation(labels)
     phenotype = np.where(labels < 0, np.nan, labels + 1)
     ds = cohort(calls, chunks=(3, 40))
-    found = ds.genobit.epistasis(phenotype, order=order, top=top, statistic=statistic, min_n=0)
+    found = ds.genobit.epistasis(
+        phenotype, order=order, top=top, statistic=statistic, limits=gb.EpistasisLimits(min_n=0)
+    )
     tables = every_table(calls, labels, order)
     assert_ranked(found, {m: SCORES[statistic](t) for m, t in tables.items()}, top)
     for rank, members in enumerate(found.variants.values.tolist()):
@@ -198,7 +200,9 @@ def test_boost__equals_plink(shared_data: Path, data: str) -> None:
     ds = gb.open_plink(shared_data / f"{data}.bed")
     file = (shared_data / data).parent / "ref" / f"{BOOST_SETS[data]}.epi.cc.gz"
     plink = pd.read_csv(file, sep=r"\s+").set_index(["SNP1", "SNP2"])
-    top = ds.genobit.epistasis("sample_phenotype", top=len(plink), statistic="boost", min_n=0)
+    top = ds.genobit.epistasis(
+        "sample_phenotype", top=len(plink), statistic="boost", limits=gb.EpistasisLimits(min_n=0)
+    )
     table = pd.DataFrame(
         {"boost": top.boost, "df": top.df, "p": top.p},
         pd.MultiIndex.from_arrays(top.variant_id.values.T),
@@ -261,7 +265,12 @@ def test_permutations__are_of_the_phenotype_and_the_whole_search() -> None:
     ds = cohort(calls)
     for statistic, order in (("mutual_information", 2), ("gain", 3), ("chi2", 2)):
         top = ds.genobit.epistasis(
-            labels, order=order, statistic=statistic, permutations=6, seed=5, min_n=0
+            labels,
+            order=order,
+            statistic=statistic,
+            permutations=6,
+            seed=5,
+            limits=gb.EpistasisLimits(min_n=0),
         )
         sorted_by_class = np.argsort(labels, kind="stable")
         maxima = []
@@ -319,12 +328,16 @@ def test_epistasis__labels_members() -> None:
 def test_epistasis__takes_what_scope_and_folder_are_given(tmp_path: Path) -> None:
     ds, labels = cohort(random_calls(5, 12, 80), contigs=2), np.arange(80) % 2
     every = ds.genobit.epistasis(labels, top=1000)
-    gene = ds.genobit.epistasis(labels, top=1000, variants_0=["rs3"], checkpoint=tmp_path / "run")
+    gene = ds.genobit.epistasis(
+        labels, top=1000, limits=gb.EpistasisLimits(variants_0=["rs3"]), checkpoint=tmp_path / "run"
+    )
     holds = (every.variants == 3).any("order")
     np.testing.assert_array_equal(gene.variants, every.variants[holds])
-    again = ds.genobit.epistasis(labels, top=1000, variants_0=["rs3"], checkpoint=tmp_path / "run")
+    again = ds.genobit.epistasis(
+        labels, top=1000, limits=gb.EpistasisLimits(variants_0=["rs3"]), checkpoint=tmp_path / "run"
+    )
     xr.testing.assert_identical(gene, again)
-    apart = ds.genobit.epistasis(labels, top=1000, min_gap=3)
+    apart = ds.genobit.epistasis(labels, top=1000, limits=gb.EpistasisLimits(min_gap=3))
     contigs = apart.variant_contig.values
     gaps = np.diff(apart.variants.values, axis=1)[:, 0]
     assert ((gaps >= 3) | (contigs[:, 0] != contigs[:, 1])).all()
@@ -356,12 +369,17 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("case", {"order": 1, "statistic": "gain"}, ValueError, "order=1"),
     ("case", {"order": 1, "permutations": 3}, ValueError, "permutations"),
     ("case", {"order": 1, "estimate": True}, ValueError, "order=1 ranks single variants"),
-    ("case", {"order": 1, "min_gap": 2}, ValueError, "order=1 ranks single variants"),
+    (
+        "case",
+        {"order": 1, "limits": gb.EpistasisLimits(min_gap=2)},
+        ValueError,
+        "order=1 ranks single variants",
+    ),
     ("case", {"top": 0}, ValueError, "top=0"),
     ("case", {"permutations": -1}, ValueError, "permutations=-1"),
     ("case", {"seed": -1}, ValueError, "seed=-1"),
-    ("case", {"min_n": -1}, ValueError, "min_n=-1"),
-    ("case", {"min_count": True}, ValueError, "min_count=True"),
+    ("case", {"limits": gb.EpistasisLimits(min_n=-1)}, ValueError, "min_n=-1"),
+    ("case", {"limits": gb.EpistasisLimits(min_count=True)}, ValueError, "min_count=True"),
     ("case", {"statistic": "mi"}, ValueError, "is not one of 'mutual_information'"),
     ("case", {"statistic": "boost", "order": 3}, ValueError, "order=2"),
     ("three", {"statistic": "boost"}, ValueError, "two classes, and the phenotype has 3"),
@@ -369,11 +387,21 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("text", {"statistic": "f"}, TypeError, "real numbers"),
     (np.full(60, 2.5), {"statistic": "f"}, ValueError, "no variation"),
     (np.where(np.arange(60) == 4, np.inf, 1), {"statistic": "f"}, ValueError, r"\[4\]"),
-    ("case", {"statistic": "f", "prefilter": 4}, ValueError, "prefilter"),
-    ("case", {"variants_0": ["rs99"]}, ValueError, "rs99"),
-    ("case", {"prefilter": 1}, ValueError, "prefilter"),
-    ("case", {"min_gap": "1 Mbp"}, ValueError, "^min_gap='1 Mbp' is neither a positive number"),
-    ("case", {"min_gap": 0}, ValueError, "^min_gap=0 is neither"),
+    (
+        "case",
+        {"statistic": "f", "limits": gb.EpistasisLimits(prefilter=4)},
+        ValueError,
+        "prefilter",
+    ),
+    ("case", {"limits": gb.EpistasisLimits(variants_0=["rs99"])}, ValueError, "rs99"),
+    ("case", {"limits": gb.EpistasisLimits(prefilter=1)}, ValueError, "prefilter"),
+    (
+        "case",
+        {"limits": gb.EpistasisLimits(min_gap="1 Mbp")},
+        ValueError,
+        "^min_gap='1 Mbp' is neither a positive number",
+    ),
+    ("case", {"limits": gb.EpistasisLimits(min_gap=0)}, ValueError, "^min_gap=0 is neither"),
 ]
 
 

@@ -12,6 +12,7 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import genobit as gb
 from genobit.epistasis.kernels import statistics as scores
 from genobit.epistasis.kernels.mutual_information import x_log_x
 from genobit.epistasis.kernels.trait import f_of_table
@@ -33,8 +34,18 @@ def recoded(calls: np.ndarray, variants: np.ndarray) -> np.ndarray:
     return out
 
 
-def ranking(calls: np.ndarray, phenotype: np.ndarray, **asked: Any) -> xr.Dataset:
-    return cohort(calls, chunks=(3, 40)).genobit.epistasis(phenotype, top=1000, min_n=0, **asked)
+ANY_N = gb.EpistasisLimits(min_n=0)
+
+
+def ranking(
+    calls: np.ndarray,
+    phenotype: np.ndarray,
+    limits: gb.EpistasisLimits = ANY_N,
+    **asked: Any,
+) -> xr.Dataset:
+    return cohort(calls, chunks=(3, 40)).genobit.epistasis(
+        phenotype, top=1000, limits=limits, **asked
+    )
 
 
 def assert_same(found: xr.Dataset, expected: xr.Dataset) -> None:
@@ -101,8 +112,8 @@ def test_threads_chunks_and_sets__change_no_bit(statistic: str) -> None:
     calls, phenotype = random_calls(4, 30, 90), phenotype_of(statistic, 4, 90)
     expected = ranking(calls, phenotype, statistic=statistic)
     # Sets put the variants in another order for the search.
-    sets = {"variants_0": range(15), "variants_1": range(10, 30)}
-    within = ranking(calls, phenotype, statistic=statistic, **sets)
+    sets = gb.EpistasisLimits(variants_0=range(15), variants_1=range(10, 30), min_n=0)
+    within = ranking(calls, phenotype, sets, statistic=statistic)
     kept = [(m < 15).any() and (m >= 10).any() for m in expected.variants.values]
     one_set = expected.isel(rank=np.flatnonzero(kept))
     chosen = {tuple(m) for m in within.variants.values.tolist()}
@@ -111,7 +122,7 @@ def test_threads_chunks_and_sets__change_no_bit(statistic: str) -> None:
     for scheduler in ("sync", "threads"):
         with dask.config.set(scheduler=scheduler):
             other = cohort(calls, chunks=(30, 90)).genobit.epistasis(
-                phenotype, top=1000, min_n=0, statistic=statistic
+                phenotype, top=1000, limits=gb.EpistasisLimits(min_n=0), statistic=statistic
             )
         assert_same(other, expected)
 

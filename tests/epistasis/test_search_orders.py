@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import genobit as gb
 from genobit.epistasis.arguments import LARGEST_ORDER
 from genobit.epistasis.kernels.tables_by_sample import cells_of
 from tests import reference
@@ -27,7 +28,9 @@ def test_the_largest_order__takes_more_memory_than_is_allowed() -> None:
 @pytest.mark.parametrize("missing", [0.0, 0.02])
 def test_order_11__is_counted_right(missing: float) -> None:
     calls, labels = random_calls(3, 12, 60, missing=missing), np.arange(60) % 2
-    top = cohort(calls).genobit.epistasis(labels, order=11, top=12, min_n=0)
+    top = cohort(calls).genobit.epistasis(
+        labels, order=11, top=12, limits=gb.EpistasisLimits(min_n=0)
+    )
     dosages = reference.dosages(calls)
     assert top.sizes["rank"] == 12
     for rank, members in enumerate(top.variants.values.tolist()):

@@ -38,7 +38,7 @@ def test_f__equals_least_squares(seed: int, missing: float, samples: int, shift:
     trait = rng.normal(size=samples) + shift
     trait[rng.random(samples) < 0.05] = np.nan
     ds = cohort(calls, chunks=(3, 20))
-    every = ds.genobit.epistasis(trait, statistic="f", top=100, min_n=0)
+    every = ds.genobit.epistasis(trait, statistic="f", top=100, limits=gb.EpistasisLimits(min_n=0))
     expected = {m: found for m, found in every_f(calls, trait).items() if not np.isnan(found[0])}
     members = [tuple(m) for m in every.variants.values.tolist()]
     assert set(members) == set(expected)
@@ -48,14 +48,16 @@ def test_f__equals_least_squares(seed: int, missing: float, samples: int, shift:
         np.testing.assert_allclose(every.f[rank], f, rtol=1e-6, atol=1e-7)
         assert (every.df[rank], every.df_residual[rank]) == (df, residual)
         assert every.n[rank] == every.cells[rank].sum()
-    few = ds.genobit.epistasis(trait, statistic="f", top=3, min_n=0)
+    few = ds.genobit.epistasis(trait, statistic="f", top=3, limits=gb.EpistasisLimits(min_n=0))
     np.testing.assert_array_equal(few.f, every.f[:3])
 
 
 def test_f__means_are_of_cells_and_permutations_of_the_trait() -> None:
     calls, rng = random_calls(6, 6, 150, missing=0.02), np.random.default_rng(2)
     trait = rng.normal(50, 4, 150)
-    top = cohort(calls).genobit.epistasis(trait, statistic="f", permutations=5, seed=7, min_n=0)
+    top = cohort(calls).genobit.epistasis(
+        trait, statistic="f", permutations=5, seed=7, limits=gb.EpistasisLimits(min_n=0)
+    )
     dosages = reference.dosages(calls)
     a, b = dosages[top.variants.values[0]]
     for cell, (x, y) in enumerate(top.genotype.values):
@@ -75,7 +77,9 @@ def test_f__equals_r(tmp_path: Path) -> None:
     rng = np.random.default_rng(12)
     calls = random_calls(3, 4, 90, missing=0.04)
     trait = rng.normal(size=90)
-    top = cohort(calls).genobit.epistasis(trait, statistic="f", top=1, min_n=0)
+    top = cohort(calls).genobit.epistasis(
+        trait, statistic="f", top=1, limits=gb.EpistasisLimits(min_n=0)
+    )
     a, b = reference.dosages(calls)[top.variants.values[0]]
     kept = ~(np.isnan(a) | np.isnan(b))
     file = tmp_path / "pair.tsv"
@@ -93,7 +97,9 @@ def test_f__equals_r(tmp_path: Path) -> None:
 def test_f__finds_the_published_interaction_of_blood_pressure(shared_data: Path) -> None:
     # Chromosomes 6 and 15 (Sugiyama et al. 2001); R/qtl's fitqtl has p = 1e-5 for that term.
     ds = gb.open_plink(shared_data / "hyper_bc" / "hyper_bc.bed")
-    top = ds.genobit.epistasis("sample_phenotype", statistic="f", top=1, min_n=0, min_count=5)
+    top = ds.genobit.epistasis(
+        "sample_phenotype", statistic="f", top=1, limits=gb.EpistasisLimits(min_n=0, min_count=5)
+    )
     assert top.variant_id.values[0].tolist()[0].startswith("D6Mit")
     assert top.variant_id.values[0].tolist()[1].startswith("D15Mit")
     assert top.p.values[0] < 5e-5

@@ -287,7 +287,9 @@ def test_windows_without_a_unit__are_shown_as_variants() -> None:
         assert result.attrs["window"] == "5 variants", name
         assert "5 variants" in repr(result)
     assert ds.genobit.ld(window="3kb").attrs["window"] == "3kb"
-    gap = ds.genobit.epistasis(np.arange(30) % 2, min_gap=2, progress=False)
+    gap = ds.genobit.epistasis(
+        np.arange(30) % 2, limits=gb.EpistasisLimits(min_gap=2), progress=False
+    )
     assert gap.attrs["min_gap"] == "2 variants"
     xr.testing.assert_identical(ds.genobit.ld(window="5 variants"), found["ld"])
     for text in ("0 variants", "-5 variants", "5.5 variants", "variants", "100000"):

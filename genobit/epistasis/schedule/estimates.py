@@ -107,8 +107,9 @@ def check_memory(cut: Cut, top: int, classes: Classes, held: int = 0) -> int:
             f"the search takes {more_than(size, limit)}: {in_units(planes)} of genotypes, "
             f"{threads()} workers with blocks of {in_units(cut.block_bytes)}, {top:,} "
             f"combinations with tables of {in_units(ranking_bytes(cut, top))}. Ask for a lower "
-            "order= or top=, fewer variants (prefilter=), fewer workers "
-            "(dask.config.set(num_workers=...)), or raise gb.set_options(eager_limit=...)"
+            "order= or top=, fewer variants (limits=gb.EpistasisLimits(prefilter=...)), fewer "
+            "workers (dask.config.set(num_workers=...)), or raise "
+            "gb.set_options(eager_limit=...)"
         )
         raise MemoryError(msg)
     return size
@@ -143,9 +144,10 @@ def check_duration(classes: Classes, work: Work, held: int, finished: Collection
         f"the search of {found.words} of order {cut.order}{rest}",
         found.seconds,
         found.workers,
-        "a lower order=; fewer variants (prefilter=, variants_0=, variants_1=, min_gap=, max_r2=, "
-        "or ds.genobit.ld_prune() and a filter on allele frequency before the search); fewer "
-        "permutations=; or checkpoint= with the threads of a cluster",
+        "a lower order=; fewer variants (limits=gb.EpistasisLimits() with prefilter=, variants_0=, "
+        "variants_1=, min_gap= or max_r2=, or ds.genobit.ld_prune() and a filter on allele "
+        "frequency before the search); fewer permutations=; or checkpoint= with the threads of a "
+        "cluster",
     )
 
 
