@@ -1,6 +1,5 @@
 """genobit: statistical genetics on bit planes, as an xarray accessor.
 
-==============  ==========================================================================
 `cli`           the command line
 `launcher`      code that uses all analyses: `explore()`, `gb.plots`, the app, the report
 `accessor`      ``ds.genobit`` and ``da.genobit``: the methods of all analyses
@@ -16,7 +15,6 @@
 `io`            files to lazy Datasets, results to files
 `data`          names, labels, checks, packed Datasets
 `engine`        numerical core: `bits`, `simd`, `gemm`, `pairwise`, `schedule`
-==============  ==========================================================================
 
 The analyses, `ld` to `quality`, form one layer. Every other row is a layer of its own. A layer
 imports only from the layers in lower rows.
@@ -47,12 +45,14 @@ if TYPE_CHECKING:
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.launcher.ipython import load_ipython_extension, unload_ipython_extension
+    from genobit.parsimony.effort import SearchEffort
 
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "EpistasisLimits": "genobit.epistasis.limits",
     "PairTable": "genobit.data.pairs.table",
+    "SearchEffort": "genobit.parsimony.effort",
     "Selection": "genobit.data.selection",
     "get_options": "genobit.engine.options",
     "load_ipython_extension": "genobit.launcher.ipython",
@@ -78,6 +78,7 @@ _PUBLIC = {
 __all__ = [
     "EpistasisLimits",
     "PairTable",
+    "SearchEffort",
     "Selection",
     "get_options",
     "load_ipython_extension",

@@ -51,6 +51,11 @@ def limited(**given: Any) -> Change:
     return {"limits": gb.EpistasisLimits(**{"min_n": 0, **given})}
 
 
+def tried(**given: int) -> Change:
+    """Effort of a search for trees."""
+    return {"effort": gb.SearchEffort(**{"iterations": 3, "patience": 2, **given})}
+
+
 @cache
 def calls() -> np.ndarray:
     return mosaic_calls(3, VARIANTS, SAMPLES, missing=0.03)
@@ -259,10 +264,11 @@ CASES = [
         "tree": {"tree": OTHER_TREE}, "gap": {"gap": "state"}, "weights": {"weights": columns(1)},
         "costs": {"costs": 1 - np.eye(4)}, "sites": {"sites": False},
     }, eager=True),
-    Case("taxa", "parsimony_search", {"iterations": 3, "patience": 2}, {
+    Case("taxa", "parsimony_search", tried(), {
         "method": {"method": "spr"}, "seed": {"seed": 1}, "start": {"start": "closest"},
-        "replicates": {"replicates": 2}, "iterations": {"iterations": 4},
-        "patience": {"patience": 3}, "max_trees": {"max_trees": 1}, "bootstrap": {"bootstrap": 2},
+        "effort.replicates": tried(replicates=2), "effort.iterations": tried(iterations=4),
+        "effort.patience": tried(patience=3), "effort.max_trees": tried(max_trees=1),
+        "bootstrap": {"bootstrap": 2},
         "gap": {"gap": "state"}, "weights": {"weights": columns(1)}, "outgroup": {"outgroup": "t3"},
     }, eager=True),
 ]  # fmt: skip

@@ -73,7 +73,7 @@ def everything() -> dict[str, Callable[[], Any]]:
         "parsimony": lambda: aln.genobit.parsimony(tree),
         "ancestral_states": lambda: aln.genobit.ancestral_states(tree).compute(),
         "parsimony_search": lambda: aln.genobit.parsimony_search(
-            seed=1, replicates=3, iterations=4, bootstrap=2
+            seed=1, effort=gb.SearchEffort(replicates=3, iterations=4), bootstrap=2
         ),
     }
 

@@ -266,7 +266,9 @@ def epistasis(rng: np.random.Generator) -> None:
 def parsimony_search(rng: np.random.Generator) -> None:
     aln = simulated(int(rng.integers(4, 8)), int(rng.integers(10, 60)), int(rng.integers(2**32)))
     best = aln.genobit.parsimony_search("branch_and_bound")
-    found = aln.genobit.parsimony_search("ratchet", seed=int(rng.integers(99)), iterations=20)
+    found = aln.genobit.parsimony_search(
+        "ratchet", seed=int(rng.integers(99)), effort=gb.SearchEffort(iterations=20)
+    )
     again = aln.genobit.parsimony(found.tree.values.tolist())
     assert (again.length == found.length).all()
     assert (found.length >= best.length.values[0]).all()
@@ -291,7 +293,12 @@ def chunked_alignment(rng: np.random.Generator) -> None:
         scored = lazy.genobit.parsimony(tree, weights=weights)
         np.testing.assert_array_equal(scored.changes, changes)
         assert int(scored.length) == int(changes @ weights)
-        asked = {"seed": int(rng.integers(99)), "iterations": 3, "bootstrap": 2, "weights": weights}
+        asked = {
+            "seed": int(rng.integers(99)),
+            "effort": gb.SearchEffort(iterations=3),
+            "bootstrap": 2,
+            "weights": weights,
+        }
         asked["method"] = str(rng.choice(["ratchet", "tbr", "stepwise"]))
         found = lazy.genobit.parsimony_search(**asked)
         xr.testing.assert_identical(found, aln.genobit.parsimony_search(**asked))

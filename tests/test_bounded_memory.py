@@ -86,7 +86,7 @@ def packed(samples, mib, chunk=2):
 
 TAXA = 64
 PIECE = 2**9
-search = {"iterations": 5, "patience": 2, "max_trees": 10}
+search = {"effort": gb.SearchEffort(iterations=5, patience=2, max_trees=10)}
 
 
 def fasta(path, mib):

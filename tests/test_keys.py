@@ -44,7 +44,7 @@ LAZY = [case for case in CASES if not case.eager]
 DECIDES = {"call_genotype", "values", "plane_carrier"}
 FAST = {"ld_pairs", "ld_blocks", "ld_decay", "grm_pairs", "similarity", "parsimony"}
 """Methods of which every call is compared; in the slow run, all."""
-OBJECTS = {"limits": gb.EpistasisLimits}
+OBJECTS = {"limits": gb.EpistasisLimits, "effort": gb.SearchEffort}
 """Arguments that are objects: each of their fields has another value."""
 NO_MATTER = {"kernel", "multiallelic"}
 """Any kernel computes the same, and no variant here has three alleles."""

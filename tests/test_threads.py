@@ -81,7 +81,11 @@ SEARCHES: dict[str, Callable[..., Any]] = {
         sick(1), order=3, top=9, limits=gb.EpistasisLimits(min_n=0), progress=False, **given
     ),
     "parsimony_search": lambda **given: taxa().genobit.parsimony_search(
-        seed=1, replicates=5, iterations=3, patience=2, bootstrap=2, progress=False, **given
+        seed=1,
+        effort=gb.SearchEffort(replicates=5, iterations=3, patience=2),
+        bootstrap=2,
+        progress=False,
+        **given,
     ),
 }
 

@@ -59,7 +59,7 @@ def _passes(aln: xr.DataArray, folder: Path) -> Iterator[Row]:
     taxa = aln.taxa.values.tolist()
     sets = state_sets(aln.values, "dna").sets
     sites = sites_of(informative(sets, np.ones(sets.shape[1], np.int64)))
-    found = aln.genobit.parsimony_search("spr", seed=1, max_trees=1)
+    found = aln.genobit.parsimony_search("spr", seed=1, effort=gb.SearchEffort(max_trees=1))
     parents = read_trees(found.tree.values[0], taxa).trees[0].parents
     back, work = halves_from_parents(parents, len(taxa)), swaps.room_for_search(sites)
     stream = np.array([1], np.uint64)
@@ -91,7 +91,9 @@ def _ratchets(aln: xr.DataArray, folder: Path, seeds: tuple[int, ...]) -> Iterat
     """A hundred rounds from a tree of distances, with all that comes before and after."""
 
     def search(seed: int) -> Any:
-        return aln.genobit.parsimony_search(seed=seed, start="neighbour_joining", max_trees=1)
+        return aln.genobit.parsimony_search(
+            seed=seed, start="neighbour_joining", effort=gb.SearchEffort(max_trees=1)
+        )
 
     search(0)
     ours: list[float] = []

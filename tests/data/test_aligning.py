@@ -149,7 +149,11 @@ CASES = {
     "da.parsimony_search weights": Case(
         "sites",
         counts,
-        lambda x: alignment().genobit.parsimony_search(weights=x, iterations=1).length,
+        lambda x: (
+            alignment()
+            .genobit.parsimony_search(weights=x, effort=gb.SearchEffort(iterations=1))
+            .length
+        ),
     ),
     "Selection variants": Case(
         "variants", mask, lambda x: gb.Selection(genotypes(), variants=x).variants

@@ -40,7 +40,9 @@ def simulated(taxa=9, sites=120, seed=5, states="ACGT"):
 @pytest.mark.parametrize("method", ["stepwise", "nni", "spr", "tbr", "ratchet", "branch_and_bound"])
 def test_lengths_are_those_of_the_trees(method):
     aln = simulated()
-    found = aln.genobit.parsimony_search(method, replicates=2, seed=3, iterations=10)
+    found = aln.genobit.parsimony_search(
+        method, effort=gb.SearchEffort(replicates=2, iterations=10), seed=3
+    )
     again = aln.genobit.parsimony(found.tree.values.tolist())
     assert (again.length == found.length).all()
     assert found.trace.values[-1] == found.length.values[0]
@@ -56,7 +58,9 @@ def test_nothing_but_the_seed_changes_a_search():
     aln = simulated(12, 14)
 
     def search(seed):
-        return aln.genobit.parsimony_search(seed=seed, replicates=3, iterations=12, bootstrap=4)
+        return aln.genobit.parsimony_search(
+            seed=seed, effort=gb.SearchEffort(replicates=3, iterations=12), bootstrap=4
+        )
 
     with dask.config.set(scheduler="synchronous"):
         one = search(1)
@@ -72,16 +76,25 @@ def test_nothing_but_the_seed_changes_a_search():
 def test_processes_find_the_same():
     aln = simulated(8, 40)
     with dask.config.set(scheduler="synchronous"):
-        one = aln.genobit.parsimony_search(seed=1, replicates=2, iterations=5)
+        one = aln.genobit.parsimony_search(
+            seed=1, effort=gb.SearchEffort(replicates=2, iterations=5)
+        )
     with dask.config.set(scheduler="processes", num_workers=2):
-        two = aln.genobit.parsimony_search(seed=1, replicates=2, iterations=5)
+        two = aln.genobit.parsimony_search(
+            seed=1, effort=gb.SearchEffort(replicates=2, iterations=5)
+        )
     xr.testing.assert_identical(one, two)
 
 
 @pytest.mark.parametrize("method", ["ratchet", "branch_and_bound"])
 def test_a_stopped_search_gives_the_best_so_far_and_goes_on(method, tmp_path, monkeypatch):
     aln = simulated(10, 60)
-    asked = {"method": method, "iterations": 30, "seed": 2, "checkpoint": tmp_path / "kept"}
+    asked = {
+        "method": method,
+        "effort": gb.SearchEffort(iterations=30),
+        "seed": 2,
+        "checkpoint": tmp_path / "kept",
+    }
     whole = aln.genobit.parsimony_search(**{**asked, "checkpoint": None})
     genuine, steps = runs.step, []
 
@@ -141,7 +154,9 @@ def test_support_counts_the_trees_of_resampled_sites():
     rows = [list("AACCA"), list("AACGA"), list("GATCC"), list("GCTGC")]
     aln = xr.DataArray(rows, {"taxa": list("abcd")}, ("taxa", "sites"))
     strong = xr.concat([aln.isel(sites=[0, 2, 4])] * 40, "sites")
-    found = strong.genobit.parsimony_search(bootstrap=7, iterations=2, outgroup="b")
+    found = strong.genobit.parsimony_search(
+        bootstrap=7, effort=gb.SearchEffort(iterations=2), outgroup="b"
+    )
     assert found.support.values.tolist() == [[100]]
     assert found.split.values.tolist() == [[[False, False, True, True]]]
     assert found.split.taxa.values.tolist() == list("abcd")
@@ -150,7 +165,9 @@ def test_support_counts_the_trees_of_resampled_sites():
 
 def test_labels_are_the_support_of_the_branch_below():
     aln = simulated(8, 60)
-    found = aln.genobit.parsimony_search(bootstrap=10, iterations=3, outgroup=["t 7", "t 6"])
+    found = aln.genobit.parsimony_search(
+        bootstrap=10, effort=gb.SearchEffort(iterations=3), outgroup=["t 7", "t 6"]
+    )
     import dendropy
 
     taxa = aln.taxa.values.tolist()
@@ -199,7 +216,7 @@ def test_three_taxa_and_sites_that_say_nothing():
         found = same.genobit.parsimony_search(method)
         assert found.length.values.tolist() == [0] * 15
         assert found.attrs["all_found"]
-    few = same.genobit.parsimony_search(max_trees=4)
+    few = same.genobit.parsimony_search(effort=gb.SearchEffort(max_trees=4))
     assert few.sizes["trees"] == 4
     assert not few.attrs["all_found"]
 
@@ -220,11 +237,15 @@ def test_weights_are_repeated_sites():
     ("options", "message"),
     [
         ({"method": "annealing"}, "method='annealing' is not one of 'ratchet'"),
-        ({"replicates": 0}, "replicates=0 is not a whole number of at least 1"),
-        ({"max_trees": 0}, "max_trees=0"),
-        ({"iterations": 2.5}, "iterations=2.5"),
+        (
+            {"effort": gb.SearchEffort(replicates=0)},
+            "replicates=0 is not a whole number of at least 1",
+        ),
+        ({"effort": gb.SearchEffort(max_trees=0)}, "max_trees=0"),
+        ({"effort": gb.SearchEffort(iterations=2.5)}, "iterations=2.5"),
         ({"seed": -1}, "seed=-1"),
         ({"seed": "one"}, "seed='one' is not a whole number of at least 0"),
+        ({"bootstrap": -1}, "bootstrap=-1"),
         ({"outgroup": "t 99"}, "outgroup='t 99' is not a taxon"),
         ({"weights": [0] * 120}, "all weights= are 0"),
         ({"start": ["(a,b);", "(b,a);"]}, "tips|taxa"),
@@ -233,6 +254,11 @@ def test_weights_are_repeated_sites():
 def test_what_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         simulated().genobit.parsimony_search(**options)
+
+
+def test_effort_is_an_object():
+    with pytest.raises(TypeError, match=r"effort=5 is not a gb\.SearchEffort: give"):
+        simulated().genobit.parsimony_search(effort=5)
 
 
 def test_a_hopeless_branch_and_bound_is_refused_with_an_estimate(tmp_path):

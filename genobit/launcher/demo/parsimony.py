@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genobit.launcher.demo.report import Figure, Section, Table
+from genobit.parsimony.effort import SearchEffort
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,7 +21,7 @@ def compile_kernels(aln: xr.DataArray) -> None:
     few.genobit.parsimony(aln.attrs["tree"])
     few.genobit.ancestral_states(aln.attrs["tree"])
     # The tour searches trees, and it follows the report on a terminal.
-    few.genobit.parsimony_search(seed=1, iterations=1, patience=1)
+    few.genobit.parsimony_search(seed=1, effort=SearchEffort(iterations=1, patience=1))
 
 
 def section(aln: xr.DataArray, watch: Stopwatch) -> Section:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.data.alignment import Alignment
+    from genobit.parsimony.effort import SearchEffort
     from genobit.parsimony.schedule.steps import Plan
     from genobit.parsimony.search import Found
 
@@ -45,10 +46,7 @@ class ParsimonySearchMethods:
         *,
         seed: int = 0,
         start: Any = "stepwise",
-        replicates: int = 1,
-        iterations: int = 100,
-        patience: int = 10,
-        max_trees: int = 100,
+        effort: SearchEffort | None = None,
         bootstrap: int = 0,
         gap: str = "missing",
         weights: str | ArrayLike | xr.DataArray | None = None,
@@ -79,13 +77,9 @@ class ParsimonySearchMethods:
               changes
             - "closest": always add the taxon that adds the fewest changes
             - "neighbour_joining": neighbour joining, with ties in the order of the taxa
-        replicates
-            Number of starting trees, each with its own search; dask runs them in parallel.
-        iterations, patience
-            The ratchet runs at least ``iterations`` rounds, and stops after ``patience`` rounds
-            without improvement.
-        max_trees
-            Largest number of equally short trees to keep.
+        effort
+            Numbers of replicates, rounds and trees. The default is ``gb.SearchEffort()``: one
+            replicate of at least 100 rounds.
         bootstrap
             Number of bootstrap resamples of the sites, for branch support.
         gap, weights
@@ -146,15 +140,13 @@ class ParsimonySearchMethods:
         (['(a,b,(c,d));'], [6], True)
         """
         from genobit.parsimony import search
+        from genobit.parsimony.effort import effort_of
         from genobit.parsimony.schedule.runs import run
 
         found = alignment_of(self._da, gap)
         roots = _positions(outgroup, found.taxa)
         each = None if weights is None else weights_of(self._da, weights)
-        plan = _planned(
-            found, each, start, method, seed, replicates, iterations, patience, max_trees,
-            bootstrap,
-        )  # fmt: skip
+        plan = _planned(found, each, start, method, seed, effort_of(effort), bootstrap)
         done = run(
             plan,
             checkpoint=checkpoint,
@@ -172,10 +164,7 @@ def _planned(
     start: Any,
     method: str,
     seed: int,
-    replicates: int,
-    iterations: int,
-    patience: int,
-    max_trees: int,
+    effort: SearchEffort,
     bootstrap: int,
 ) -> Plan:
     """Check the arguments and return the plan of the search."""
@@ -187,8 +176,7 @@ def _planned(
     if len(found.taxa) < FEWEST_TAXA:
         raise ValueError(f"the alignment has {len(found.taxa)} taxa: a search needs at least three")
     least = {"replicates": 1, "max_trees": 1, "iterations": 0, "patience": 0, "bootstrap": 0}
-    given: dict[str, Any] = {"replicates": replicates, "max_trees": max_trees}
-    given |= {"iterations": iterations, "patience": patience, "bootstrap": bootstrap, "seed": seed}
+    given: dict[str, Any] = {**vars(effort), "bootstrap": bootstrap, "seed": seed}
     for name, value in given.items():
         is_number = isinstance(value, int | float | np.integer | np.floating)
         if not is_number or value % 1 != 0 or value < least.get(name, 0):
@@ -200,8 +188,8 @@ def _planned(
     return Plan(
         informative(columns.sets, columns.weights), columns.drawn, method, _start(start, found),
         int(seed),
-        1 if method == "branch_and_bound" else int(replicates), int(iterations), int(patience),
-        SHARE, int(max_trees), int(bootstrap),
+        1 if method == "branch_and_bound" else int(effort.replicates), int(effort.iterations),
+        int(effort.patience), SHARE, int(effort.max_trees), int(bootstrap),
     )  # fmt: skip
 
 
