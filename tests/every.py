@@ -38,6 +38,9 @@ def everything() -> dict[str, Callable[[], Any]]:
     tree = "('t 0','t 1',('t 2',('t 3',('t 4',('t 5','t 6')))));"
     whole = cohort(np.maximum(calls, 0), chunks=(CHUNK, SAMPLES))
     return {
+        "variant_stats": lambda: bits.genobit.variant_stats().compute(),
+        "sample_stats": lambda: bits.genobit.sample_stats().compute(),
+        "filter": lambda: bits.genobit.filter(min_maf=0.1, max_sample_missing=0.2).compute(),
         "ld": lambda: bits.genobit.ld("r2").compute(),
         "ld of a window": lambda: bits.genobit.ld("r2", window=20).compute(),
         "ld by EM": lambda: few.genobit.ld("r2_em").compute(),

@@ -1,11 +1,14 @@
-"""Python programs of their own, for what a process does only once or not at all."""
+"""Programs of their own: Python for what a process does only once or not at all, and plink."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 
 def run(*arguments: str, seconds: float = 1500, **environment: str) -> str:
@@ -21,3 +24,14 @@ def run(*arguments: str, seconds: float = 1500, **environment: str) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+PLINK = pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not installed")
+
+
+def plink(fileset: Path, out: Path, *options: str) -> str:
+    """Run plink 1.9 on a fileset; returns its log, and fails if it does."""
+    command = ["plink1.9", "--bfile", str(fileset), "--allow-no-sex", *options, "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from math import isnan
+from math import factorial, isnan
 from operator import mul
 
 import numpy as np
@@ -671,3 +671,66 @@ def finite_sites(x: list[str], y: list[str], states: str = "ACGT") -> float:
         total += d * d / (p * (1 - p) * q * (1 - q))
     v, w = len(of_x), len(of_y)
     return float(Fraction((v - 1) * (w - 1) * len(both), v * w) * total)
+
+
+def hardy_weinberg(het: int, one: int, other: int, *, midp: bool = False) -> float:
+    """Exact p-value of Hardy-Weinberg equilibrium, from the probability of each het count."""
+    samples, rare = het + one + other, 2 * min(one, other) + het
+    if not samples:
+        return 0.5 if midp else 1.0
+    weight = {}
+    for h in range(rare % 2, rare + 1, 2):
+        few, many = (rare - h) // 2, samples - (rare + h) // 2
+        ways = factorial(samples) // factorial(few) // factorial(h)
+        weight[h] = Fraction(ways // factorial(many) * 2**h)
+    same = [w for w in weight.values() if w == weight[het]]
+    lower = sum((w for w in weight.values() if w <= weight[het]), Fraction(0))
+    lower -= sum(same, Fraction(0)) / 2 if midp else 0
+    return float(lower / sum(weight.values(), Fraction(0)))
+
+
+def variant_counts(
+    dosages: list[int], kind: str, sexes: list[int], counted: list[bool]
+) -> dict[str, int]:
+    """Genotypes and alleles of one variant; -1 is missing, ``kind`` is "", "X", "Y" or "MT"."""
+    n = dict.fromkeys(
+        ["n_called", "n_samples", "n_hom_ref", "n_het", "n_hom_alt", "allele_count"], 0
+    )
+    n |= {"allele_number": 0, "n_het_haploid": 0}
+    for g, sex, use in zip(dosages, sexes, counted, strict=True):
+        if kind == "Y" and sex != 1:
+            continue
+        n["n_samples"] += 1
+        n["n_called"] += g >= 0
+        if g < 0 or not use:
+            continue
+        if kind in {"Y", "MT"} or (kind == "X" and sex == 1):
+            n["n_het_haploid"] += g == 1
+            n["allele_number"] += g != 1
+            n["allele_count"] += g == 2
+        else:
+            n[("n_hom_ref", "n_het", "n_hom_alt")[g]] += 1
+            n["allele_number"] += 2
+            n["allele_count"] += g
+    return n
+
+
+def sample_homozygosity(
+    dosages: list[list[int]], frequencies: list[tuple[int, int]], sample: int, *, corrected: bool
+) -> tuple[int, int, float]:
+    """Calls, homozygotes and expected homozygotes of a sample at the variants with two alleles.
+
+    ``frequencies`` are the copies of the counted allele and the called alleles of each variant.
+    """
+    calls, homozygous, expected = 0, 0, Fraction(0)
+    for row, (copies, alleles) in zip(dosages, frequencies, strict=True):
+        p = Fraction(copies, alleles) if alleles else Fraction(1, 2)
+        if p in (0, 1) or row[sample] < 0 or (corrected and not alleles):
+            continue
+        het = 2 * p * (1 - p)
+        if corrected:
+            het *= Fraction(alleles, alleles - 1)
+        calls += 1
+        homozygous += row[sample] != 1
+        expected += 1 - het
+    return calls, homozygous, float(expected)

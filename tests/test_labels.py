@@ -168,6 +168,9 @@ def chosen(x: Inputs) -> list[Any]:
 METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.alignment": lambda x: x.ds.isel(ploidy=[0]).genobit.alignment(),
     "Dataset.allele_frequency": lambda x: x.bits.genobit.allele_frequency(),
+    "Dataset.variant_stats": lambda x: x.bits.genobit.variant_stats(),
+    "Dataset.sample_stats": lambda x: x.bits.genobit.sample_stats(),
+    "Dataset.filter": lambda x: x.bits.genobit.filter(min_maf=0.1),
     "Dataset.crossproduct": lambda x: x.ds.assign(
         call_genotype=abs(x.ds.call_genotype)
     ).genobit.crossproduct(),

@@ -49,6 +49,36 @@ class Chosen(NamedTuple):
 
 
 _ALL = Chosen(None, 0, ())
+DIPLOID, X, Y, MT = range(4)
+"""Kinds of chromosomes: two copies in everybody; one X in males; Y in males; one MT."""
+_KINDS = {"X": X, "Y": Y, "MT": MT, "M": MT}
+
+
+def kinds(ds: xr.Dataset, autosomes: Autosomes) -> NDArray[np.uint8]:
+    """Return the kind of each variant's chromosome, uint8 (variants,).
+
+    Contigs are recognised as in `choose`. Contigs that a list names, and all with False, have two
+    copies. Raises TypeError and ValueError as `choose` does, but accepts data without autosomes.
+    """
+    names = _checked(autosomes)
+    contigs = None if autosomes is False else _named(ds)
+    if contigs is None:
+        return np.zeros(ds.sizes[model.VARIANTS], np.uint8)
+    counts = np.bincount(contigs.numbers, minlength=contigs.names.size)
+    used = [str(name) for name, count in zip(contigs.names, counts, strict=True) if count]
+    if names is not None:
+        _refuse_unknown(names, [str(name) for name in contigs.names])
+        known = {name: _KINDS.get(_without_prefix(name), DIPLOID) for name in used}
+        known |= dict.fromkeys(names, DIPLOID)
+    else:
+        number = HUMAN if autosomes is True else int(autosomes)  # type: ignore[arg-type]
+        known = dict.fromkeys(used, DIPLOID)
+        for name in _not_autosomes(used, number):
+            text = _without_prefix(name)
+            later = int(text) - number if text not in _KINDS else 0
+            known[name] = _KINDS[_AFTER_THE_LAST[later] if later else text]
+    of_contig = [known.get(str(name), DIPLOID) for name in contigs.names]
+    return np.asarray(of_contig, np.uint8)[contigs.numbers]
 
 
 def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:

@@ -74,6 +74,9 @@ class Method(NamedTuple):
 _NEAR = "pairs near each other"
 
 METHODS = {
+    "variant_stats": Method(_OF_DOSAGES, "quality control"),
+    "sample_stats": Method(_OF_DOSAGES, "quality control"),
+    "filter": Method(_OF_DOSAGES, "quality control", "filter(min_maf=)"),
     "ld": Method(_OF_VARIANTS, "linkage"),
     "ld_pairs": Method(_OF_VARIANTS, _NEAR, "ld_pairs(threshold=)"),
     "ld_prune": Method(_OF_VARIANTS, _NEAR),

@@ -37,10 +37,12 @@ def pack(
     multiallelic: str,
     missing: str,
     chunk: int | None = None,
+    haploid: bool = False,
 ) -> xr.Dataset:
     """Pack the genotypes of a Dataset; the parameters are those of ``ds.genobit.pack``.
 
-    ``chunk`` is the number of variants per chunk; the default follows `get_options`.
+    - ``chunk``: number of variants per chunk; the default follows `get_options`.
+    - ``haploid``: read the haploid call (a, -2) as the dosage of (a, a) instead of refusing it.
     """
     from genobit.engine.schedule.costs import chunk_of_variants
 
@@ -60,7 +62,7 @@ def pack(
     planes = _bed_planes(source, layout, chunk) if chosen is ds and not refuse else None
     if planes is None:
         along = (numbers, alleles, limits)
-        planes = _call_planes(chosen, calls, layout, along, chunk, refuse_missing=refuse)
+        planes = _call_planes(chosen, calls, layout, along, chunk, (refuse, haploid))
     return _packed_dataset(chosen, calls, planes, layout)
 
 
@@ -162,8 +164,7 @@ def _call_planes(
     layout: Layout,
     along: tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]],
     chunk: int | None,
-    *,
-    refuse_missing: bool,
+    rules: tuple[bool, bool],
 ) -> dict[str, da.Array]:
     from genobit.engine.schedule import packing
 
@@ -171,7 +172,10 @@ def _call_planes(
     if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:
         phased = ds[model.CALL_GENOTYPE_PHASED].transpose(model.VARIANTS, model.SAMPLES)
         data = packing.require_phased(data, phased.chunk().data, along[0])
-    return packing.pack_calls(data, layout, *along, chunk=chunk, refuse_missing=refuse_missing)
+    refuse, haploid = rules
+    return packing.pack_calls(
+        data, layout, *along, chunk=chunk, refuse_missing=refuse, haploid=haploid
+    )
 
 
 def _packed_dataset(

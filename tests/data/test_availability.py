@@ -61,6 +61,9 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "epistasis": lambda x: x.epistasis("sample_case", top=3, progress=False),
     "alignment": lambda x: x.alignment(),
     "allele_frequency": lambda x: x.allele_frequency(),
+    "variant_stats": lambda x: x.variant_stats(),
+    "sample_stats": lambda x: x.sample_stats(),
+    "filter": lambda x: x.filter(max_missing=1),
     "pack": lambda x: x.pack(),
 }
 

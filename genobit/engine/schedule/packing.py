@@ -90,6 +90,7 @@ def pack_calls(
     *,
     chunk: int | None = None,
     refuse_missing: bool,
+    haploid: bool = False,
 ) -> DaskPlanes:
     """Pack calls (variants, samples, ploidy) into lazy planes of ``layout``.
 
@@ -97,7 +98,7 @@ def pack_calls(
 
     Row i counts allele ``alleles[i]`` and refuses alleles above ``limits[i]``. Messages name it
     variant ``numbers[i]``. With ``refuse_missing`` the plane ``called`` is omitted and a missing
-    call is an error.
+    call is an error. With ``haploid`` the call (a, -2) is the dosage of (a, a), else an error.
     """
     calls = calls.rechunk({0: row_chunk(calls.shape[1] * calls.shape[2], chunk)})
     names = (*layout.planes, CALLED)
@@ -111,6 +112,7 @@ def pack_calls(
         (alleles, limits, numbers),
         samples=calls.shape[1],
         refuse_missing=refuse_missing,
+        haploid=haploid,
     )
     return _named(stacked, names[:-1] if refuse_missing else names)
 
@@ -123,6 +125,7 @@ def _pack_chunk(
     *,
     layout: Layout,
     refuse_missing: bool,
+    haploid: bool,
 ) -> NDArray[np.uint64]:
     from genobit.engine.bits import pack
 
@@ -145,7 +148,10 @@ def _pack_chunk(
         # A single "." in a VCF gives the call -1, -2. It has no allele, so treat it as missing.
         pairs = narrow.reshape(rows, samples, ploidy)
         dots = (pairs[:, :, 0] == -1) & (pairs[:, :, 1] == -2)
-        narrow = np.where(dots[:, :, None], np.int8(-1), pairs).reshape(narrow.shape)
+        pairs = np.where(dots[:, :, None], np.int8(-1), pairs)
+        if haploid:
+            pairs = np.where(pairs == -2, pairs[:, :, :1], pairs)
+        narrow = pairs.reshape(narrow.shape)
         rule, i, k = kernel(narrow, alleles, limits, refuse_missing, planes)
     if rule != pack.FINE:
         raise ValueError(_complaint(rule, narrow[i, k], positions[i], k // ploidy, limits[i]))

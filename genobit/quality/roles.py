@@ -1,0 +1,103 @@
+"""Read from a Dataset what quality control needs: sexes, founders, the samples of a test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genobit.data import aligning, labels, model
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from numpy.typing import NDArray
+
+SEX, FATHER, MOTHER = "sample_sex", "sample_father_id", "sample_mother_id"
+_UNKNOWN_PARENTS = ("0", "", ".", "nan")
+_SEX_CODES = (0, 1, 2)
+MALE = 1
+"""Code of males in `sample_sex`, as in a .fam file."""
+
+
+class Roles(NamedTuple):
+    """Samples by what they count for; each mask is (samples,), or None for all samples."""
+
+    samples: int
+    sex: NDArray[np.int8] | None
+    """1 is male. Without sexes, all samples have two copies of X, and all count on Y."""
+    kept: NDArray[np.bool_] | None = None
+    """Samples to count at all."""
+    founders: NDArray[np.bool_] | None = None
+    """Samples of allele frequencies and genotype counts."""
+    tested: NDArray[np.bool_] | None = None
+    """Samples of the Hardy-Weinberg test."""
+
+    def males(self) -> NDArray[np.bool_]:
+        """Return the mask of males (samples,)."""
+        return np.zeros(self.samples, bool) if self.sex is None else self.sex == MALE
+
+    def on_y(self) -> NDArray[np.bool_]:
+        """Return the mask of samples that can have calls on Y (samples,)."""
+        return np.ones(self.samples, bool) if self.sex is None else self.males()
+
+
+def read_roles(ds: xr.Dataset, *, founders: bool = False, tested: Any = None) -> Roles:
+    """Return what the samples count for; ``tested`` are the samples of the Hardy-Weinberg test."""
+    return Roles(
+        samples=ds.sizes[model.SAMPLES],
+        sex=sexes(ds),
+        founders=_founders(ds) if founders else None,
+        tested=None if tested is None else _mask(ds, tested),
+    )
+
+
+def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
+    """Return `sample_sex` (samples,), missing values as 0; None if the Dataset lacks it."""
+    given = labels.values_along(ds, SEX, model.SAMPLES)
+    if given is None:
+        return None
+    remedy = "give 1 (male), 2 (female) or 0 (unknown)"
+    try:
+        values = np.nan_to_num(given.astype(np.float64), nan=0)
+    except (TypeError, ValueError) as error:
+        msg = f"{SEX} is {given.dtype}, such as {str(given[:1])[:40]}: {remedy}"
+        raise TypeError(msg) from error
+    wrong = np.flatnonzero(~np.isin(values, _SEX_CODES))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = f"{SEX} is {given[k]} at samples={k}: {remedy}"
+        raise ValueError(msg)
+    return values.astype(np.int8)
+
+
+def _founders(ds: xr.Dataset) -> NDArray[np.bool_]:
+    """Return the samples without known parents."""
+    parents = []
+    for name in (FATHER, MOTHER):
+        found = labels.texts_along(ds, name, model.SAMPLES)
+        if found is None:
+            msg = (
+                f"founders=True needs the variable {name!r} ({model.SAMPLES}), which the Dataset "
+                "lacks: assign it ('0' where unknown), or give founders=False for all samples"
+            )
+            raise KeyError(msg)
+        parents.append(found)
+    mask = np.all([np.isin(found, _UNKNOWN_PARENTS) for found in parents], axis=0)
+    if not mask.any():
+        msg = (
+            f"founders=True leaves no sample: all {mask.size:,} have a parent in {FATHER} or "
+            f"{MOTHER}; give founders=False"
+        )
+        raise ValueError(msg)
+    return mask
+
+
+def _mask(ds: xr.Dataset, given: Any) -> NDArray[np.bool_]:
+    mask = aligning.aligned(ds, given, model.SAMPLES, "hwe_samples")
+    if mask.dtype != bool:
+        msg = (
+            f"hwe_samples is {mask.dtype}, expected True or False for each of the samples: give a "
+            "condition, such as ds.sample_phenotype == 1 for controls"
+        )
+        raise TypeError(msg)
+    return mask

@@ -1,0 +1,210 @@
+"""Statistics of variants: call rate, allele frequency, heterozygosity, Hardy-Weinberg test.
+
+All follow from popcounts of the planes in the sets of samples that `genobit.quality.sets` defines.
+The exact test is that of Wigginton JE, Cutler DJ, Abecasis GR (2005) *Am J Hum Genet* 76:887-893,
+and its mid-p that of Graffelman J, Moreno V (2013) *Stat Appl Genet Mol Biol* 12:433-448.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+
+from genobit.engine.schedule.blocks import as_rows, joined, ordered
+from genobit.engine.schedule.tiles import whole_rows
+from genobit.quality.sets import PAIRS, PRESENT, SINGLES, TESTED, SampleSets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from genobit.engine.bits.layout import Layout
+
+GROUP = 2**17
+"""Variants in a chunk of statistics. Chunks of planes hold fewer, and a task for each of them and
+each statistic would take dask longer than the counts."""
+
+
+class Counts(NamedTuple):
+    """Counts of each variant, int64 (variants,)."""
+
+    n_called: NDArray[np.int64]
+    n_samples: NDArray[np.int64]
+    """Samples that can have a call: males on Y, all elsewhere."""
+    hom_ref: NDArray[np.int64]
+    het: NDArray[np.int64]
+    hom_alt: NDArray[np.int64]
+    copies: NDArray[np.int64]
+    """Copies of the counted allele."""
+    alleles: NDArray[np.int64]
+    """Alleles called."""
+    het_haploid: NDArray[np.int64]
+    """Heterozygous calls of samples that have one allele; they count no allele."""
+    test_ref: NDArray[np.int64]
+    test_het: NDArray[np.int64]
+    test_alt: NDArray[np.int64]
+    """Genotypes of the samples of the Hardy-Weinberg test."""
+    tested: NDArray[np.int64]
+    """1 where the test applies: chromosomes of which some samples have two copies."""
+
+    def rarer(self) -> NDArray[np.float64]:
+        """Return the frequency of the rarer allele; NaN without called alleles."""
+        return _ratio(np.minimum(self.copies, self.alleles - self.copies), self.alleles)
+
+    def genotypes(self) -> NDArray[np.int64]:
+        """Return the number of calls of samples with two copies."""
+        return self.hom_ref + self.het + self.hom_alt
+
+    def expected_heterozygosity(self) -> NDArray[np.float64]:
+        """Return 2 p (1 - p) of the samples with two copies; NaN without calls."""
+        both = (2 * self.hom_alt + self.het) * (2 * self.hom_ref + self.het)
+        return _ratio(both, 2 * self.genotypes() ** 2)
+
+
+def counted(
+    blocks: list[NDArray[np.uint64]], kinds: NDArray[np.uint8], sets: SampleSets, layout: Layout
+) -> Counts:
+    """Return the counts of a chunk of variants; blocks are planes in the order of `ordered`."""
+    from genobit.quality.kernels.counts import count_genotypes
+
+    rows = as_rows(blocks, layout)
+    carrier, hom_alt = rows.planes
+    called = rows.called
+    raw = np.zeros((carrier.shape[0], sets.how.shape[1], 3), np.int64)
+    complete = called is None
+    count_genotypes(
+        carrier, hom_alt, carrier if called is None else called, complete, kinds, *sets, raw
+    )
+    c, h, n = np.moveaxis(raw, 2, 0)
+    return Counts(
+        n_called=n[:, PRESENT],
+        n_samples=sets.sizes[kinds, PRESENT],
+        hom_ref=n[:, PAIRS] - c[:, PAIRS],
+        het=c[:, PAIRS] - h[:, PAIRS],
+        hom_alt=h[:, PAIRS],
+        copies=c[:, PAIRS] + h[:, PAIRS] + h[:, SINGLES],
+        alleles=2 * n[:, PAIRS] + n[:, SINGLES] - c[:, SINGLES] + h[:, SINGLES],
+        het_haploid=c[:, SINGLES] - h[:, SINGLES],
+        test_ref=n[:, TESTED] - c[:, TESTED],
+        test_het=c[:, TESTED] - h[:, TESTED],
+        test_alt=h[:, TESTED],
+        tested=(kinds <= 1).astype(np.int64),
+    )
+
+
+def variant_counts(
+    planes: Mapping[str, da.Array], kinds: NDArray[np.uint8], sets: SampleSets, layout: Layout
+) -> da.Array:
+    """Return the fields of `Counts` of each variant: int64 (variants, fields), lazy.
+
+    planes: name to uint64 (variants, words), of dosages; kinds: (variants,).
+    """
+    arrays = whole_rows(ordered(planes, layout))
+    chunked = da.from_array(kinds, chunks=(arrays[0].chunks[0],))
+    counts = da.blockwise(
+        _counts_of_chunk,
+        "vc",
+        *[x for array in arrays for x in (array, "vw")],
+        chunked,
+        "v",
+        new_axes={"c": len(Counts._fields)},
+        dtype=np.int64,
+        meta=np.empty((0, 0), np.int64),
+        sets=sets,
+        layout=layout,
+    )
+    return counts.rechunk({0: _groups(counts.chunks[0])})
+
+
+def statistics(counts: da.Array, names: Iterable[str]) -> dict[str, da.Array]:
+    """Return named `STATISTICS` of each variant, lazy; counts as from `variant_counts`."""
+    return {
+        name: da.map_blocks(
+            _statistic, counts, name, drop_axis=1, meta=np.empty(0, STATISTICS[name].dtype)
+        )
+        for name in names
+    }
+
+
+class Statistic(NamedTuple):
+    """A statistic of variants, as computed from `Counts` of a chunk."""
+
+    dtype: type
+    description: str
+    of: Callable[[Counts], NDArray[Any]]
+
+
+STATISTICS = {
+    "call_rate": Statistic(
+        np.float64, "share of samples with a call", lambda n: _ratio(n.n_called, n.n_samples)
+    ),
+    "n_called": Statistic(np.int64, "samples with a call", lambda n: n.n_called),
+    "allele_count": Statistic(np.int64, "copies of the counted allele", lambda n: n.copies),
+    "allele_number": Statistic(np.int64, "called alleles", lambda n: n.alleles),
+    "allele_frequency": Statistic(
+        np.float64, "frequency of the counted allele", lambda n: _ratio(n.copies, n.alleles)
+    ),
+    "maf": Statistic(np.float64, "frequency of the rarer allele", lambda n: n.rarer()),
+    "n_hom_ref": Statistic(np.int64, "homozygotes of the other allele", lambda n: n.hom_ref),
+    "n_het": Statistic(np.int64, "heterozygotes", lambda n: n.het),
+    "n_hom_alt": Statistic(np.int64, "homozygotes of the counted allele", lambda n: n.hom_alt),
+    "n_het_haploid": Statistic(
+        np.int64, "heterozygous calls of samples with one copy", lambda n: n.het_haploid
+    ),
+    "het": Statistic(np.float64, "observed heterozygosity", lambda n: _ratio(n.het, n.genotypes())),
+    "het_expected": Statistic(
+        np.float64, "expected heterozygosity", lambda n: n.expected_heterozygosity()
+    ),
+    "hwe_p": Statistic(
+        np.float64,
+        "exact p-value of Hardy-Weinberg equilibrium",
+        lambda n: hardy_weinberg(n, midp=False),
+    ),
+    "hwe_midp": Statistic(
+        np.float64,
+        "exact mid-p-value of Hardy-Weinberg equilibrium",
+        lambda n: hardy_weinberg(n, midp=True),
+    ),
+}
+"""Statistics of variants by name, in the order of the result."""
+
+
+def hardy_weinberg(found: Counts, *, midp: bool) -> NDArray[np.float64]:
+    """Return exact p-values; NaN on chromosomes of which nobody has two copies."""
+    from genobit.quality.kernels.hwe import p_values
+
+    genotypes = (found.test_het, found.test_ref, found.test_alt)
+    het, ref, alt = (np.ascontiguousarray(count) for count in genotypes)
+    p = p_values(het, ref, alt, midp)
+    p[found.tested == 0] = np.nan
+    return p
+
+
+def _counts_of_chunk(*blocks: Any, sets: SampleSets, layout: Layout) -> NDArray[np.int64]:
+    *planes, kinds = blocks
+    # dask would copy each block to join it.
+    return np.stack(counted([*map(joined, planes)], kinds, sets, layout), axis=1)
+
+
+def _statistic(counts: NDArray[np.int64], name: str) -> NDArray[Any]:
+    return np.ascontiguousarray(STATISTICS[name].of(Counts(*counts.T)))
+
+
+def _groups(chunks: tuple[int, ...]) -> tuple[int, ...]:
+    """Join chunks to groups of up to `GROUP` variants."""
+    groups: list[int] = []
+    for rows in chunks:
+        if groups and groups[-1] + rows <= GROUP:
+            groups[-1] += rows
+        else:
+            groups.append(rows)
+    return tuple(groups)
+
+
+def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    """Return part / whole; NaN where the whole is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(part / whole, np.float64)
