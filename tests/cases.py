@@ -98,9 +98,22 @@ def two_states() -> xr.DataArray:
     return alignment(letters(2, 7, SITES, "AC", noise=0.02)).chunk(sites=SITES // 2)
 
 
+def family() -> xr.Dataset:
+    """Genotypes of both sexes, some with parents, on a chromosome of each kind."""
+    parents = np.where(np.arange(SAMPLES) % 3, "0", "parent").astype(object)
+    return packed().assign_coords(
+        contig_id=("contigs", np.array(["1", "X"], object)),
+        sample_sex=("samples", np.arange(SAMPLES) % 2 + 1),
+        sample_father_id=("samples", parents),
+        sample_mother_id=("samples", parents),
+        sample_control=("samples", np.arange(SAMPLES) % 5 > 1),
+    )
+
+
 SOURCES: dict[str, Callable[[], xr.Dataset | xr.DataArray]] = {
     "genotypes": genotypes,
     "packed": packed,
+    "family": family,
     "whole": whole,
     "haploid": haploid,
     "genes": genes,
@@ -152,7 +165,22 @@ PAIRS = {
     "share": {"fdr": None, "share": (1, 2)},
 }
 CASES = [
-    Case("packed", "allele_frequency"),
+    Case("family", "allele_frequency"),
+    Case("family", "variant_stats", {}, {
+        "hwe": {"hwe": "midp"}, "hwe_samples": {"hwe_samples": "sample_control"},
+        "founders": {"founders": True}, "autosomes": {"autosomes": False},
+    }),
+    Case("family", "sample_stats", {}, {
+        "founders": {"founders": True}, "small_sample": {"small_sample": True},
+        "sex_limits": {"sex_limits": (0.3, 0.7)}, "autosomes": {"autosomes": False},
+    }),
+    Case("family", "filter", {"min_maf": 0.1}, {
+        "min_maf": {"min_maf": 0.2}, "max_missing": {"max_missing": 0.1},
+        "max_sample_missing": {"max_sample_missing": 0.1}, "min_hwe": {"min_hwe": 0.1},
+        "hwe": {"hwe": "midp", "min_hwe": 0.1}, "founders": {"founders": True},
+        "hwe_samples": {"hwe_samples": "sample_control", "min_hwe": 0.1},
+        "autosomes": {"autosomes": False},
+    }, eager=True),
     Case("genotypes", "pack", {}, {
         "rows": {"rows": "samples"}, "phased": {"phased": True},
         "multiallelic": {"multiallelic": "drop"}, "missing": {"missing": "refuse"},

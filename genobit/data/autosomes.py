@@ -136,6 +136,15 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     return Chosen(kept, int(kept.size - kept.sum()), left_out)
 
 
+def are_human(ds: xr.Dataset) -> bool:
+    """Return whether humans have all chromosomes that the contigs name."""
+    try:
+        kinds(ds, autosomes=True)
+    except ValueError:
+        return False
+    return True
+
+
 def _checked(autosomes: Any) -> frozenset[str] | None:
     """Return the names in an argument, or None for a number or a bool; refuse other types."""
     if isinstance(autosomes, bool | np.bool_):

@@ -162,7 +162,7 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
     >>> import genobit, numpy as np, xarray as xr
     >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-    >>> [(a.calls, a.wants) for a in of_dataset(ds)][:3]
+    >>> [(a.calls, a.wants) for a in of_dataset(ds)][1:4]
     [('ld()', ''), ('ld_pairs(threshold=), ld_prune()', ''), \
 ('ld_clump(p), ld_decay(window), ld_blocks()', 'variant_position')]
     """

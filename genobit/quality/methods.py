@@ -27,20 +27,16 @@ class QualityMethods:
 
     _ds: xr.Dataset
 
-    def allele_frequency(self, *, autosomes: chromosomes.Autosomes = True) -> xr.DataArray:
+    def allele_frequency(self) -> xr.DataArray:
         """Compute the frequency of the counted allele of each variant.
-
-        Parameters
-        ----------
-        autosomes
-            As for `variant_stats`. Planes of haplotypes count each called haplotype.
 
         Returns
         -------
             float64 (variants,), lazy: the number of copies of the counted allele, divided by the
             number of called alleles. A variant without calls is NaN. ``attrs["counted_allele"]``
             names the counted allele. The minor allele frequency is ``np.minimum(f, 1 - f)``. On
-            chromosomes X, Y and MT, alleles count as in `variant_stats`.
+            chromosomes X, Y and MT of humans, alleles count as in `variant_stats`. Planes of
+            haplotypes count each called haplotype.
 
         Examples
         --------
@@ -57,8 +53,9 @@ class QualityMethods:
             ds, layout, planes = packed.by_variants(self._ds, phased=None)
             found = allele_frequency(planes, layout)
         else:
+            human = chromosomes.are_human(self._ds)
             ds, stats = _variant_stats(
-                self._ds, ["allele_frequency"], None, founders=False, autosomes=autosomes
+                self._ds, ["allele_frequency"], None, founders=False, autosomes=human
             )
             found = stats["allele_frequency"]
         return xr.DataArray(

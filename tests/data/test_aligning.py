@@ -129,6 +129,14 @@ CASES = {
     "ds.isel samples": Case(
         "samples", mask, lambda x: genotypes().genobit.isel(samples=x).call_genotype
     ),
+    "ds.variant_stats hwe_samples": Case(
+        "samples", mask, lambda x: genotypes().genobit.variant_stats(hwe_samples=x).hwe_p
+    ),
+    "ds.filter hwe_samples": Case(
+        "samples",
+        mask,
+        lambda x: genotypes().genobit.filter(min_hwe=0.5, hwe_samples=x).variant_position,
+    ),
     "ds.epistasis phenotype": Case(
         "samples", letters, lambda x: genotypes().genobit.epistasis(x, top=5, progress=False).mi
     ),
@@ -210,6 +218,8 @@ RESULT = "is a result or data of its own, whose labels it carries along"
 PLACES = "takes positions or names, not a value for each member"
 UNORDERED = "draws the distribution of the values, whose order does not matter"
 SAME = "is compared label by label, and refused"
+PAIR = "is a pair of numbers"
+CONTIGS = "names contigs, not variants"
 EXEMPT = {
     "da.ancestral_states tree": RESULT,
     "da.kendall other": SAME,

@@ -42,10 +42,7 @@ def mixed_cohort(
     rate = rng.choice([missing, 0.0, 0.6, 1.0], variants, p=[0.6, 0.2, 0.15, 0.05])
     calls[rng.uniform(size=(variants, samples)) < rate[:, None]] = -1
     related = rng.uniform(size=samples) < 0.25
-    if chunks is None:
-        ds = cohort(calls)
-    else:
-        ds = cohort(calls, chunks=(chunks, max(1, samples // 2)))
+    ds = cohort(calls, chunks=None if chunks is None else (chunks, max(1, samples // 2)))
     return ds.assign(
         {
             "variant_contig": ("variants", contig),
