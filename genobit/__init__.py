@@ -110,7 +110,10 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
-    msg = f"module 'genobit' has no attribute {name!r}"
+    from genobit.engine.spelling import did_you_mean
+
+    meant = "" if name.startswith("_") else did_you_mean(name, (*_PUBLIC, *_MODULES))
+    msg = f"module 'genobit' has no attribute {name!r}{meant}"
     raise AttributeError(msg)
 
 

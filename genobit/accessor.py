@@ -13,6 +13,7 @@ import xarray as xr
 
 from genobit.data import labels, packed
 from genobit.data.packer import pack
+from genobit.engine.spelling import SuggestsNames
 from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
 from genobit.grm.methods.matrix import GRMMethods
@@ -106,11 +107,19 @@ class GenobitDatasetAccessor(
     AlignmentMethods,
     JoinMethods,
     PlotMethods,
+    SuggestsNames,
 ):
     """Genotype analyses of a Dataset, packed or not."""
 
+    _called = "ds.genobit"
+
     def __init__(self, ds: xr.Dataset) -> None:
         self._data = self._ds = labels.plain(ds)
+
+    def _unknown(self, name: str) -> str:
+        if hasattr(GenobitDataArrayAccessor, name):
+            return f"ds.genobit has no method {name!r}; da.genobit of a DataArray has it."
+        return super()._unknown(name)
 
     def __repr__(self) -> str:
         """Return the contents of the Dataset and the analyses that apply, as text."""
@@ -231,11 +240,19 @@ class GenobitDataArrayAccessor(
     SimilarityMethods,
     ParsimonySearchMethods,
     PlotMethods,
+    SuggestsNames,
 ):
     """Analyses of a DataArray: variables x observations, binary rows, or an alignment."""
 
+    _called = "da.genobit"
+
     def __init__(self, da: xr.DataArray) -> None:
         self._data = self._da = labels.plain(da)
+
+    def _unknown(self, name: str) -> str:
+        if hasattr(GenobitDatasetAccessor, name):
+            return f"da.genobit has no method {name!r}; ds.genobit of a Dataset has it."
+        return super()._unknown(name)
 
     def __repr__(self) -> str:
         """Return the contents of the DataArray and the analyses that apply, as text."""

@@ -1,4 +1,4 @@
-"""Check choices and numbers that a caller gives. May import: numpy."""
+"""Check choices and numbers that a caller gives. May import: numpy, the engine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from genobit.engine.spelling import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
 def check_one_of(name: str, value: object, choices: Collection[str]) -> None:
     """Raise ValueError unless the value is one of the choices, which the message lists."""
     if value not in choices:
-        msg = f"{name}={value!r} is not one of {', '.join(map(repr, choices))}"
+        known = ", ".join(map(repr, choices))
+        msg = f"{name}={value!r} is not one of {known}{did_you_mean(value, choices)}"
         raise ValueError(msg)
 
 

@@ -12,6 +12,7 @@ import xarray as xr
 from genobit.data import columns as table_columns
 from genobit.data import labels, model
 from genobit.data.checks import check_one_of
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -109,8 +110,8 @@ def _labels(
             known = ", ".join(k for k in along if k not in model.BIT.values()) or "none"
             msg = (
                 f"the Dataset has no variable {name!r} along one dimension (such variables: "
-                f"{known}): name one of them with on=; a table whose key has another name takes "
-                "on={'sample_id': 'column'}"
+                f"{known}){did_you_mean(name, along)} Name one of them with on=; a table "
+                "whose key has another name takes on={'sample_id': 'column'}"
             )
             raise KeyError(msg)
         dims.append(str(ds[name].dims[0]))
@@ -289,7 +290,8 @@ def _wanted(
     for column in wanted:
         if column not in source.columns:
             known = ", ".join(map(repr, source.columns))
-            msg = f"{source.name} has no column {column!r}: columns= takes some of {known}"
+            meant = did_you_mean(column, source.columns)
+            msg = f"{source.name} has no column {column!r}: columns= takes some of {known}{meant}"
             raise KeyError(msg)
     if not wanted:
         msg = f"{source.name} has no column beside its key: nothing to join"

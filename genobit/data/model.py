@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -303,8 +304,8 @@ def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
     # The positions of bits are not data, so do not list them.
     known = ", ".join(k for k in along if k not in BIT.values()) or "none"
     msg = (
-        f"the Dataset has no variable {name!r} along {dim!r} only; such variables: {known}. "
-        "Assign one with ds.assign_coords, or give an array"
+        f"the Dataset has no variable {name!r} along {dim!r} only; such variables: {known}"
+        f"{did_you_mean(name, along)} Assign one with ds.assign_coords, or give an array"
     )
     raise KeyError(msg)
 

@@ -1,6 +1,6 @@
 """User settings: kernel, chunks, memory limit, progress bars and plots; and size formatting.
 
-May import: the standard library.
+May import: the standard library, `spelling`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import threading
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+
+from genobit.engine.spelling import did_you_mean
 
 KERNELS = ("auto", "sums", "table", "popcount", "scalar")
 THEMES = ("light", "dark")
@@ -99,7 +101,9 @@ def _checked(name: str, value: Any) -> Any:
     """Return a valid setting in stored form (integers as int, folder without ``~``); else raise."""
     kept = value
     if name in _CHOICES:
-        fits, wanted = value in _CHOICES[name], f"is not one of {', '.join(_CHOICES[name])}"
+        choices = _CHOICES[name]
+        fits = value in choices
+        wanted = f"is not one of {', '.join(choices)}{did_you_mean(value, choices)}"
     elif name == "progress":
         fits = value is None or isinstance(value, bool)
         wanted = "is not True, False or None"
@@ -195,7 +199,8 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     known = {field.name for field in fields(Options)}
     for name in settings:
         if name not in known:
-            msg = f"there is no option {name!r}; options are {', '.join(sorted(known))}"
+            meant = did_you_mean(name, known)
+            msg = f"there is no option {name!r}; options are {', '.join(sorted(known))}{meant}"
             raise TypeError(msg)
     return _Restore(_change({name: _checked(name, value) for name, value in settings.items()}))
 

@@ -11,6 +11,7 @@ import xarray as xr
 
 from genobit.data import columns as table_columns
 from genobit.data.labels import text
+from genobit.engine.spelling import did_you_mean
 from genobit.io.tables import frame_of
 
 if TYPE_CHECKING:
@@ -120,7 +121,10 @@ def _of_frame(given: Any, labels: str | None) -> tuple[NDArray[Any], tuple[_Labe
     if labels is not None:
         if labels not in frame.columns:
             listed = ", ".join(map(repr, frame.columns[:8]))
-            msg = f"the frame has no column {labels!r} for labels=; its columns are {listed}"
+            msg = (
+                f"the frame has no column {labels!r} for labels=; its columns are {listed}"
+                f"{did_you_mean(labels, frame.columns)}"
+            )
             raise KeyError(msg)
         places = np.flatnonzero(frame.columns == labels)
         if places.size > 1:

@@ -27,6 +27,7 @@ import numpy as np
 from genobit.data.checks import check_integer, check_one_of
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.blocks import as_rows
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,7 +117,8 @@ def _dtype(dtype: Any) -> str:
 
 def _rule(*, pvalue: bool | str, permutations: int) -> str:
     if not isinstance(pvalue, bool) and pvalue not in TESTS:
-        msg = f"pvalue={pvalue!r} is not one of False, True, {', '.join(map(repr, TESTS))}"
+        known = ", ".join(map(repr, TESTS))
+        msg = f"pvalue={pvalue!r} is not one of False, True, {known}{did_you_mean(pvalue, TESTS)}"
         raise ValueError(msg)
     if permutations and pvalue not in {True, "permutation"}:
         msg = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genobit.engine.extras import require
+from genobit.engine.spelling import SuggestsNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -49,7 +50,7 @@ def _listed(data: Any, offers: Callable[[Any], list[Offer]], names: tuple[str, .
     return "\n".join([title, *table([*rows, launcher])])
 
 
-class Explore:
+class Explore(SuggestsNames):
     """The explorers of one Dataset: `ds.genobit.explore`.
 
     Parameters
@@ -57,6 +58,8 @@ class Explore:
     ds
         Genotypes, packed or not.
     """
+
+    _called = "ds.genobit.explore"
 
     def __init__(self, ds: xr.Dataset) -> None:
         self._ds = ds
@@ -174,7 +177,7 @@ class Explore:
         return EpistasisExplorer(self._ds, result, **initial)
 
 
-class ExploreArray:
+class ExploreArray(SuggestsNames):
     """The explorers of one DataArray: `expr.genobit.explore`.
 
     Parameters
@@ -182,6 +185,8 @@ class ExploreArray:
     da
         Variables and observations, binary rows, or an alignment.
     """
+
+    _called = "da.genobit.explore"
 
     def __init__(self, da: xr.DataArray) -> None:
         self._da = da

@@ -7,7 +7,10 @@ Notebooks display the objects without ``hv.extension()``; combine them with ``+`
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import genobit.visual  # noqa: F401  first, as it says which package is missing
+from genobit.engine.spelling import did_you_mean
 from genobit.epistasis.plots.arcs import epistasis_arcs
 from genobit.epistasis.plots.marginals import marginal_effects
 from genobit.epistasis.plots.penetrance import penetrance_heatmap
@@ -80,6 +83,12 @@ __all__ = [
     "strongest_edges",
     "tanglegram",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    meant = "" if name.startswith("_") else did_you_mean(name, __all__)
+    msg = f"module 'genobit.plots' has no attribute {name!r}{meant}"
+    raise AttributeError(msg)
 
 
 def __dir__() -> list[str]:

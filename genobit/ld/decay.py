@@ -27,6 +27,7 @@ from genobit.data.checks import is_whole
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.blocks import as_rows, ordered
+from genobit.engine.spelling import did_you_mean
 from genobit.ld.matrix import check_statistic
 
 if TYPE_CHECKING:
@@ -106,8 +107,8 @@ def check_choice(statistic: str, kind: str) -> None:
     """Raise ValueError for a statistic other than `STATISTICS`, or one that the layout lacks."""
     if statistic not in STATISTICS:
         msg = (
-            f"statistic {statistic!r} of a decay is not one of {', '.join(STATISTICS)}: the curve "
-            "is an expectation of r2"
+            f"statistic {statistic!r} of a decay is not one of {', '.join(STATISTICS)}"
+            f"{did_you_mean(statistic, STATISTICS)} The curve is an expectation of r2"
         )
         raise ValueError(msg)
     check_statistic(statistic, kind)

@@ -29,6 +29,7 @@ from genobit.data.model import VARIANT_CONTIG
 from genobit.data.pairs.parts import Columns
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.blocks import as_rows, ordered
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
@@ -53,7 +54,8 @@ Planes = Mapping[str, da.Array]
 def check_statistic(statistic: str, kind: str) -> None:
     """Raise ValueError for an unknown statistic, or one that dosages or haplotypes do not have."""
     if statistic not in LONG_NAMES:
-        msg = f"statistic {statistic!r} is not one of {', '.join(LONG_NAMES)}"
+        known = ", ".join(LONG_NAMES)
+        msg = f"statistic {statistic!r} is not one of {known}{did_you_mean(statistic, LONG_NAMES)}"
         raise ValueError(msg)
     if kind == "dosage" and statistic in NEED_HAPLOTYPES:
         msg = (

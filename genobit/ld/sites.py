@@ -29,6 +29,7 @@ from genobit.engine.bits.layout import CALLED, Layout, words_for
 from genobit.engine.options import get_options
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.sites import by_sites
+from genobit.engine.spelling import did_you_mean
 from genobit.ld import matrix as ld
 
 if TYPE_CHECKING:
@@ -66,7 +67,10 @@ def sites_of(
     statistic, and for a site of more than two states unless the statistic is T.
     """
     if statistic not in LONG_NAMES:
-        msg = f"statistic {statistic!r} of an alignment is not one of {', '.join(LONG_NAMES)}"
+        msg = (
+            f"statistic {statistic!r} of an alignment is not one of {', '.join(LONG_NAMES)}"
+            f"{did_you_mean(statistic, LONG_NAMES)}"
+        )
         raise ValueError(msg)
     if isinstance(values, da.Array):
         sets = partial(sets_in, coding=coding, taxa=taxa)

@@ -14,6 +14,7 @@ import numpy as np
 import traitlets
 
 from genobit.data.selection import KINDS, Names, Selection
+from genobit.engine.spelling import did_you_mean
 from genobit.visual.bridge import Throttled, UiThread, start_bokehjs
 from genobit.visual.files import Export, Writers, csv_writer, write_new, write_page
 from genobit.visual.looks import THEMES
@@ -347,6 +348,7 @@ def one_of(trait: str, value: str, known: Iterable[str]) -> str:
     if value not in names:
         raise traitlets.TraitError(
             f"{trait} is {value!r}; use one of {', '.join(map(repr, names))}"
+            f"{did_you_mean(value, names)}"
         )
     return value
 

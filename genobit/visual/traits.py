@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from functools import lru_cache
 from typing import Any
+
+from genobit.engine.spelling import did_you_mean
 
 #: Traits that an explorer sets and users only read.
 _TOLD = {"status", "busy"}
@@ -44,8 +45,7 @@ def refuse_unknown(kind: Any, initial: dict[str, Any]) -> None:
     known = sorted((set(meanings(kind)) & set(kind.class_traits())) - _TOLD)
     for name in initial:
         if name not in known and name != "layout":
-            near = difflib.get_close_matches(name, known, 1)
-            perhaps = f"; perhaps {near[0]!r} is meant" if near else ""
             raise TypeError(
-                f"{kind.__name__} has no trait {name!r}{perhaps}. It has {', '.join(known)}"
+                f"{kind.__name__} has no trait {name!r}{did_you_mean(name, known)} "
+                f"It has {', '.join(known)}"
             )

@@ -72,7 +72,7 @@ class TestFrame:
             make(status="ready")
 
     def test_a_slip_of_the_pen_is_guessed(self, aln):
-        with pytest.raises(TypeError, match="perhaps 'site' is meant"):
+        with pytest.raises(TypeError, match="did you mean 'site'"):
             aln.genobit.explore.parsimony("((v,w),x,(y,z));", sites=1)
 
     @pytest.mark.parametrize("name", NAMES)

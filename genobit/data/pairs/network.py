@@ -11,6 +11,7 @@ import numpy as np
 from genobit.data.labels import text
 from genobit.data.pairs.network_graph import NetworkGraph
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     import os
@@ -74,7 +75,10 @@ class Network(NetworkGraph):
         ends = [f"{dim}_0", f"{dim}_1"]
         for column in (*ends, value):
             if column not in edges.columns:
-                msg = f"the table of pairs has no column {column!r}; it has {list(edges.columns)}"
+                msg = (
+                    f"the table of pairs has no column {column!r}; it has {list(edges.columns)}"
+                    f"{did_you_mean(column, edges.columns)}"
+                )
                 raise ValueError(msg)
         outside = np.flatnonzero(
             ((edges[ends] < 0) | (edges[ends] >= len(self.names))).any(axis=1).to_numpy(bool)

@@ -8,6 +8,7 @@ from genobit.data import model, packed
 from genobit.data.checks import check_share
 from genobit.data.windows import named_window, pair_labels, window_ends
 from genobit.engine.options import get_options
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -84,7 +85,8 @@ class LDPairsMethods:
 
         check_share("threshold", threshold)
         if statistic not in {"r2", "r2_em"}:
-            msg = f"statistic {statistic!r} of a table of pairs is not one of r2, r2_em"
+            meant = did_you_mean(statistic, ("r2", "r2_em"))
+            msg = f"statistic {statistic!r} of a table of pairs is not one of r2, r2_em{meant}"
             raise ValueError(msg)
         whole = max(1, self._ds.sizes.get(model.VARIANTS, 0))
         size: int | str = whole if window is None else window

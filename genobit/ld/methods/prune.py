@@ -10,6 +10,7 @@ import xarray as xr
 from genobit.data import aligning, labels, model, packed
 from genobit.data.checks import check_share, check_whole
 from genobit.data.windows import named_window, window_ends
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -207,7 +208,8 @@ class LDPruneMethods:
         if statistic is None:
             statistic = "r2" if layout.kind == "haplotype" else "r2_em"
         if statistic not in {"r2", "r2_em"}:
-            msg = f"statistic {statistic!r} of clumps is not one of r2, r2_em"
+            meant = did_you_mean(statistic, ("r2", "r2_em"))
+            msg = f"statistic {statistic!r} of clumps is not one of r2, r2_em{meant}"
             raise ValueError(msg)
         matrix.check_statistic(statistic, layout.kind)
         largest = _limit(p1, log10=log10)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import holoviews as hv
 
 from genobit.data.aligning import aligned
+from genobit.data.checks import check_one_of
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.layout import PlacedTree, arrange, tree_of
 from genobit.parsimony.plots.pixel_layers import figure
@@ -76,8 +77,7 @@ def parsimony_tree(
         ("lengths", lengths, LENGTHS),
         ("numbers", numbers, NUMBERS),
     ):
-        if value not in known:
-            raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
+        check_one_of(name, value, known)
     of_nodes = None if support is None else aligned(ancestors, support, "nodes", "support")
     placed = arrange(tree_of(ancestors, of_nodes), layout, lengths)
     shown = None if site is None else site_states(ancestors, site)

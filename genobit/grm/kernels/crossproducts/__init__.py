@@ -17,6 +17,7 @@ import numpy as np
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.bits.words import count_rows
 from genobit.engine.simd.cpu import host
+from genobit.engine.spelling import did_you_mean
 from genobit.grm.kernels.crossproducts import (
     hamming,
     multiply,
@@ -83,7 +84,9 @@ def crossproduct(kernel: str, a: PlaneRows, b: PlaneRows | None = None) -> NDArr
 def check_kernel(kernel: str) -> None:
     """Raise ValueError for an unknown kernel or one that this CPU has no instruction for."""
     if kernel not in {"auto", *KERNELS}:
-        msg = f"kernel={kernel!r} is not one of 'auto', {', '.join(map(repr, KERNELS))}"
+        known = ("auto", *KERNELS)
+        msg = f"kernel={kernel!r} is not one of {', '.join(map(repr, known))}"
+        msg += did_you_mean(kernel, known)
         raise ValueError(msg)
     if kernel == "shuffle" and not host().byte_lanes:
         msg = (
