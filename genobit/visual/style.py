@@ -95,21 +95,21 @@ def scale_of(statistic: str) -> Scale:
     return SCALES[statistic]
 
 
-def palette(scale: Scale, hidden_below: float = 0.0, size: int = 256) -> list[str]:
-    """Return colours over the limits of `scale`, white where |statistic| is below `hidden_below`.
+def palette(scale: Scale, threshold: float = 0.0, size: int = 256) -> list[str]:
+    """Return colours over the limits of `scale`, white where |statistic| is below `threshold`.
 
     The threshold is in the colours and not in the data, so that the colour bar shows it too.
 
     Examples
     --------
-    >>> palette(scale_of("r2"), hidden_below=0.5, size=4)[:2]
+    >>> palette(scale_of("r2"), threshold=0.5, size=4)[:2]
     ['#ffffff', '#ffffff']
     """
     colours = interp_palette(scale.anchors, size)
     low, high = scale.limits
     middles = low + (np.arange(size) + 0.5) * (high - low) / size
     return [
-        WHITE if abs(middle) < hidden_below else colour
+        WHITE if abs(middle) < threshold else colour
         for middle, colour in zip(middles, colours, strict=True)
     ]
 

@@ -92,8 +92,8 @@ def test_unknown_kinds_and_options_list_those_that_exist(results: dict[str, Any]
     r2 = results["ld"]
     with pytest.raises(ValueError, match=r"did you mean 'heatmap'\? Its plots are 'triangle', 'he"):
         r2.genobit.plot("heatmpa")
-    with pytest.raises(TypeError, match=r"no option 'hide_below'; did you mean 'hidden_below'\?"):
-        r2.genobit.plot(hide_below=0.2)
+    with pytest.raises(TypeError, match=r"no option 'treshold'; did you mean 'threshold'\?"):
+        r2.genobit.plot(treshold=0.2)
     with pytest.raises(TypeError, match="no option 'colour'; did you mean 'colour_by'"):
         results["pca"].genobit.plot(colour="population")
 

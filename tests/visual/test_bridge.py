@@ -85,7 +85,7 @@ def test_a_painted_frame_is_what_holoviews_draws(shape):
         return square(result, how) if shape == "square" else triangle(result, how, "down")
 
     first = draw(6, 0)
-    later = draw(9, 500, lead=2, selected=[1, 4], hidden_below=0.5, first_rank=50, note="thin")
+    later = draw(9, 500, lead=2, selected=[1, 4], threshold=0.5, first_rank=50, note="thin")
     frame = PaintedDrawing()
     assert not frame.paint(later)
     renderer = hv.renderer("bokeh")

@@ -269,7 +269,7 @@ class LDExplorer(LDTraits):
         window = self._now()
         look = PictureOptions(
             axis=self.axis,
-            hidden_below=self.threshold * scale_of(self.statistic).limits[1],
+            threshold=self.threshold * scale_of(self.statistic).limits[1],
             max_pixels=MAX_PIXELS,
             aggregate=self.aggregate,
             lead=window.index_of(self.lead),

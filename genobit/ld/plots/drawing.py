@@ -33,7 +33,7 @@ class PictureOptions:
     """
 
     axis: Axis = "rank"
-    hidden_below: float = 0.0
+    threshold: float = 0.0
     max_pixels: int = 500
     aggregate: Aggregate = "max"
     lead: int | None = None
@@ -85,7 +85,7 @@ def square(r2: xr.DataArray, look: PictureOptions) -> Drawing:
         scale,
         shown[::-1],
         (columns.start, rows.start, columns.stop, rows.stop),
-        palette(scale, look.hidden_below),
+        palette(scale, look.threshold),
         _hover(matrix, scale, rows, columns, "square", look.axis),
         outlines(matrix, at, columns, look.blocks, "square"),
         [line for k in look.selected for line in legs(at[k], columns, "square", rows)],
@@ -120,7 +120,7 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
         # The top row is the base if the apex points down.
         rotated if down else rotated[::-1],
         (bins.start, -height if down else 0.0, bins.stop, 0.0 if down else height),
-        palette(scale, look.hidden_below),
+        palette(scale, look.threshold),
         _hover(matrix, scale, bins, bins, apex, look.axis),
         outlines(matrix, at, bins, look.blocks, apex),
         [line for k in look.selected for line in legs(at[k], bins, apex)],
@@ -158,8 +158,8 @@ def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureOption
         notes.append("pixel: one pair")
     if bins.empty:
         notes.append("gaps: nearest variant")
-    if look.hidden_below > 0:
-        notes.append(f"white: |{scale.label}| < {look.hidden_below:g}")
+    if look.threshold > 0:
+        notes.append(f"white: |{scale.label}| < {look.threshold:g}")
     # The minimum is NaN if any value is: a cheap test that most windows end with.
     if np.isnan(matrix.values.min()):
         monomorphic = int(np.isnan(matrix.values).all(axis=0).sum())

@@ -27,7 +27,7 @@ def ld_heatmap(
     r2: xr.DataArray,
     *,
     axis: Axis = "rank",
-    hidden_below: float = 0.0,
+    threshold: float = 0.0,
     max_pixels: int = 500,
     aggregate: Aggregate = "max",
     lead: int | None = None,
@@ -43,7 +43,7 @@ def ld_heatmap(
         (a monomorphic variant) is drawn grey.
     axis
         "rank" spaces the variants evenly. "position" draws distances to scale.
-    hidden_below
+    threshold
         Pairs with an absolute value below this stay white.
     max_pixels
         Largest number of pixels on a side. With more variants, each pixel shows several pairs.
@@ -81,7 +81,7 @@ def ld_heatmap(
     >>> ld_heatmap(r2).Image.I.bounds.lbrt()
     (-0.5, -0.5, 1.5, 1.5)
     """
-    look = PictureOptions(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
+    look = PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
     return overlay(square(r2, look), WIDTH)
 
 
@@ -90,7 +90,7 @@ def ld_triangle(
     *,
     axis: Axis = "rank",
     apex: Shape = "down",
-    hidden_below: float = 0.0,
+    threshold: float = 0.0,
     max_pixels: int = 500,
     aggregate: Aggregate = "max",
     lead: int | None = None,
@@ -106,7 +106,7 @@ def ld_triangle(
     ----------
     r2
         Result of `.genobit.ld()` without `other`, dims (variants_0, variants_1).
-    axis, hidden_below, max_pixels, aggregate, lead, selected, blocks
+    axis, threshold, max_pixels, aggregate, lead, selected, blocks
         As for `ld_heatmap`.
     apex
         "down" draws the triangle under its base, "up" over it.
@@ -137,7 +137,7 @@ def ld_triangle(
     """
     if apex not in {"up", "down"}:
         raise ValueError(f'apex is {apex!r}; use "up" or "down"')
-    look = PictureOptions(axis, hidden_below, max_pixels, aggregate, lead, selected, blocks)
+    look = PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
     return overlay(triangle(r2, look, apex), WIDTH // 2)
 
 

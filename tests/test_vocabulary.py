@@ -1,0 +1,166 @@
+"""Arguments of public functions: one vocabulary, few arguments, consistent types."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import genobit as gb
+from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
+from genobit.grm.explorer.explorer import GRMExplorer
+from genobit.kendall.explorer.explorer import KendallExplorer
+from genobit.ld.explorer.explorer import LDExplorer
+from tests.cohorts import cohort, random_calls
+
+Parameters = dict[str, inspect.Parameter]
+
+PAGE = Path(__file__).parents[1] / "docs" / "vocabulary.md"
+ROW = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
+OBJECTS = {"EpistasisLimits", "SearchEffort"}
+"""Public classes that hold arguments of a method."""
+MOST = 10
+TO_GO = {"estimate", "explain", "parquet"}
+OLD = {
+    "algorithm",
+    "frequency",
+    "hidden_below",
+    "iterations",
+    "king",
+    "max_r2",
+    "max_span",
+    "max_trees",
+    "measure",
+    "min_abs",
+    "min_r2",
+    "minimum",
+    "patience",
+    "r2",
+    "replicates",
+    "variant",
+}
+"""Former names of arguments; see `docs/changes.md`."""
+TYPES = {
+    "allele_frequency": {"str | ArrayLike | DataArray"},
+    "compute": {"bool"},
+    "effort": {"SearchEffort"},
+    "kernel": {"str"},
+    "limits": {"EpistasisLimits"},
+    "method": {"str"},
+    "progress": {"bool"},
+    "seed": {"int"},
+    "statistic": {"str"},
+    "threshold": {"float"},
+    "window": {"int | str", "str"},
+}
+"""Types of shared arguments, without None."""
+OWN_TYPES = {"other": "the set to compare with is of the kind of the data"}
+
+
+def methods() -> Iterator[tuple[str, Parameters]]:
+    """Public methods of both accessors, and their parameters without self."""
+    for accessor in (GenobitDatasetAccessor, GenobitDataArrayAccessor):
+        for name, member in inspect.getmembers(accessor, inspect.isfunction):
+            if not name.startswith("_"):
+                _, *rest = inspect.signature(member).parameters.items()
+                yield name, dict(rest)
+
+
+def functions() -> Iterator[tuple[str, Parameters]]:
+    """Public functions, and the classes that hold arguments."""
+    for name in gb.__all__:
+        member = getattr(gb, name)
+        if inspect.isfunction(member) or name in OBJECTS:
+            yield f"gb.{name}", dict(inspect.signature(member).parameters)
+
+
+def figures() -> Iterator[tuple[str, Parameters]]:
+    for name in gb.plots.__all__:
+        yield f"plots.{name}", dict(inspect.signature(getattr(gb.plots, name)).parameters)
+
+
+@cache
+def users() -> dict[str, set[str]]:
+    """Arguments, and the methods, functions and figures that take them."""
+    found = defaultdict(set)
+    for name, parameters in [*methods(), *functions(), *figures()]:
+        for argument in parameters:
+            if argument not in TO_GO:
+                found[argument].add(name)
+    return dict(found)
+
+
+def kind(parameter: inspect.Parameter) -> str:
+    """Type without None and without the names of modules."""
+    return re.sub(r"\b[a-z_]+\.(?=[A-Z])", "", str(parameter.annotation)).removesuffix(" | None")
+
+
+@pytest.mark.parametrize("parts", [methods, functions, figures])
+def test_number_of_arguments__is_at_most_ten(
+    parts: Callable[[], Iterator[tuple[str, Parameters]]],
+) -> None:
+    many = {name: list(given) for name, given in parts() if len(set(given) - TO_GO) > MOST}
+    assert many == {}
+
+
+def test_former_names__are_gone() -> None:
+    taken = {f"{name} {argument}" for name, given in methods() for argument in OLD & set(given)}
+    for name, given in [*functions(), *figures()]:
+        # The first argument of a figure is what it draws, such as r2.
+        rest = list(given)[1:] if name.startswith("plots.") else list(given)
+        if name.removeprefix("gb.") not in OBJECTS:
+            taken |= {f"{name} {argument}" for argument in OLD & set(rest)}
+    for explorer in (GRMExplorer, KendallExplorer, LDExplorer):
+        taken |= {f"{explorer.__name__} {trait}" for trait in OLD & set(explorer.class_traits())}
+    assert taken == set()
+
+
+def test_page__lists_every_argument_with_its_methods() -> None:
+    rows = ROW.findall(PAGE.read_text())
+    arguments = [argument for argument, _, _ in rows]
+    assert arguments == sorted(users())
+    listed = {argument: set(re.findall(r"`([\w.]+)`", names)) for argument, _, names in rows}
+    assert listed == users()
+
+
+def test_types__are_those_of_the_vocabulary() -> None:
+    found = defaultdict(set)
+    for _, parameters in methods():
+        for argument, parameter in parameters.items():
+            found[argument].add(kind(parameter))
+    assert {argument: found[argument] for argument in TYPES} == TYPES
+    several = {argument for argument, kinds in found.items() if len(kinds) > 1}
+    assert several - set(OWN_TYPES) == {argument for argument in TYPES if len(TYPES[argument]) > 1}
+
+
+RUNS: dict[str, Callable[[xr.Dataset, Any], Any]] = {
+    "grm": lambda ds, p: ds.genobit.grm("vanraden2", allele_frequency=p).values,
+    "grm_pairs": lambda ds, p: ds.genobit.grm_pairs(
+        "vanraden2", threshold=-9, allele_frequency=p
+    ).to_dataframe(),
+    "ld_prune": lambda ds, p: ds.genobit.ld_prune(9, 1, 0.1, allele_frequency=p).values,
+    "pca": lambda ds, p: ds.genobit.pca(2, allele_frequency=p).scores.values,
+}
+
+
+def test_allele_frequency__is_tried_for_every_method() -> None:
+    assert users()["allele_frequency"] == {*RUNS, "plots.allele_frequency_spectrum"}
+
+
+@pytest.mark.parametrize("method", RUNS)
+def test_allele_frequency__takes_arrays_names_and_labelled_arrays(method: str) -> None:
+    ds = cohort(random_calls(3, 30, 12)).set_coords("variant_id")
+    p = np.random.default_rng(1).uniform(0.1, 0.9, 30)
+    ds = ds.assign(panel=("variants", p))
+    expected = np.asarray(RUNS[method](ds, p))
+    assert not np.array_equal(expected, np.asarray(RUNS[method](ds, None)))
+    for given in ("panel", list(p), ds.panel, ds.panel[::-1]):
+        np.testing.assert_array_equal(np.asarray(RUNS[method](ds, given)), expected)
