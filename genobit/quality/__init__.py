@@ -1,4 +1,4 @@
-"""Quality control of variants: allele frequencies.
+"""Quality control: statistics of variants and samples, Hardy-Weinberg tests, filters.
 
 May import: `data` and the engine.
 """

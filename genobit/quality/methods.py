@@ -177,7 +177,7 @@ class QualityMethods:
 
             - ``call_rate``, ``n_called``: variants with a call. Y counts for males only.
             - ``n_alt``: copies of the counted allele.
-            - ``n_calls_het``, ``n_hom``, ``n_hom_expected``: N(NM), O(HOM) and E(HOM) of plink,
+            - ``n_autosomal``, ``n_hom``, ``n_hom_expected``: N(NM), O(HOM) and E(HOM) of plink,
               the calls at polymorphic autosomal variants, and how many are homozygous.
             - ``het``: share of heterozygotes among these calls.
             - ``inbreeding``: F = (O(HOM) - E(HOM)) / (N(NM) - E(HOM)).

@@ -13,7 +13,7 @@ import numpy as np
 
 from genobit.data.autosomes import DIPLOID, MT, X, Y
 from genobit.engine.bits.layout import pack_bits
-from genobit.quality.kernels.counts import EMPTY, FIRST, MASKED, WHOLE
+from genobit.quality.kernels.counts import EMPTY, FIRST, MASKED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ def sample_sets(roles: Roles) -> SampleSets:
     }
     sets = np.array([by_kind[kind] for kind in range(len(by_kind))])
     sizes = sets.sum(axis=2, dtype=np.int64)
-    how = np.where(sizes == 0, EMPTY, np.where(sizes == roles.samples, WHOLE, MASKED))
+    how = np.where(sizes == 0, EMPTY, MASKED)
     as_first = (sets == sets[:, :1]).all(axis=2)
     as_first[:, 0] = False
     how[as_first & (sizes > 0)] = FIRST

@@ -37,6 +37,7 @@ from . import (
     limits,
     parsimony_search,
     pca,
+    quality,
     similarity,
 )
 from .measure import Row, cores, median, rates, ratio, seconds
@@ -326,6 +327,7 @@ ALL = (
     pca.components,
     ld_prune.pruning,
     ld_prune.windows,
+    quality.quality,
     similarity.similarity,
     ld.decay,
     ld.sites,

@@ -132,12 +132,12 @@ def test_sample_stats__equal_plink(fileset: Path, tmp_path: Path) -> None:
 def assert_het(stats: xr.Dataset, het: pd.DataFrame) -> None:
     assert_printed(stats.n_hom, het["O(HOM)"], 9)
     assert_printed(stats.n_hom_expected, het["E(HOM)"])
-    assert_printed(stats.n_calls_het, het["N(NM)"], 9)
+    assert_printed(stats.n_autosomal, het["N(NM)"], 9)
     assert_printed(stats.inbreeding, het.F)
 
 
 @PLINK
-@pytest.mark.parametrize("name", ["mice_hs/mice_hs", "mixed"])
+@pytest.mark.parametrize("name", ["mice_hs/mice_hs", "hapmap279/hapmap279", "mixed"])
 def test_sample_stats__equal_plink_check_sex(
     name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -153,7 +153,7 @@ def test_sample_stats__equal_plink_check_sex(
     assert_printed(stats.x_inbreeding, sex.F)
     np.testing.assert_array_equal(stats.sex_inferred, sex.SNPSEX)
     np.testing.assert_array_equal(stats.sex_status, sex.STATUS)
-    assert set(sex.STATUS) == {"OK", "PROBLEM"}
+    assert "OK" in set(sex.STATUS)
 
 
 def controls(ds: xr.Dataset) -> xr.DataArray | None:

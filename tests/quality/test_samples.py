@@ -55,7 +55,7 @@ def slow_stats(ds: xr.Dataset, *, founders: bool, corrected: bool) -> dict[str, 
             if kind:
                 values["x_inbreeding"] = f
             else:
-                values |= {"n_calls_het": calls, "n_hom": homozygous, "inbreeding": f}
+                values |= {"n_autosomal": calls, "n_hom": homozygous, "inbreeding": f}
                 values["n_hom_expected"] = expected
                 values["het"] = (calls - homozygous) / calls if calls else np.nan
         for name, value in values.items():

@@ -12,40 +12,19 @@ from genobit.engine.simd.vector import popcount
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EMPTY, MASKED, WHOLE, FIRST = 0, 1, 2, 3
-"""How a set is counted: not at all, by its mask, without a mask, or as the first set was."""
-
-
-@njit
-def _count_whole(
-    carrier: NDArray[np.uint64], hom_alt: NDArray[np.uint64], called: NDArray[np.uint64]
-) -> tuple[np.int64, np.int64, np.int64]:
-    """Return the bits of three rows (words,); one loop a plane lets LLVM vectorise it."""
-    a, b, c = np.uint64(0), np.uint64(0), np.uint64(0)
-    for w in range(carrier.shape[0]):
-        a += popcount(carrier[w])
-    for w in range(hom_alt.shape[0]):
-        b += popcount(hom_alt[w])
-    for w in range(called.shape[0]):
-        c += popcount(called[w])
-    return np.int64(a), np.int64(b), np.int64(c)
+EMPTY, MASKED, FIRST = 0, 1, 2
+"""How a set is counted: not at all, by its mask, or as the first set was."""
 
 
 @njit
 def _count_masked(
-    carrier: NDArray[np.uint64],
-    hom_alt: NDArray[np.uint64],
-    called: NDArray[np.uint64],
-    mask: NDArray[np.uint64],
-) -> tuple[np.int64, np.int64, np.int64]:
-    a, b, c = np.uint64(0), np.uint64(0), np.uint64(0)
-    for w in range(carrier.shape[0]):
-        a += popcount(carrier[w] & mask[w])
-    for w in range(hom_alt.shape[0]):
-        b += popcount(hom_alt[w] & mask[w])
-    for w in range(called.shape[0]):
-        c += popcount(called[w] & mask[w])
-    return np.int64(a), np.int64(b), np.int64(c)
+    plane: NDArray[np.uint64], row: int, masks: NDArray[np.uint64], kind: int, s: int
+) -> np.int64:
+    """Return the bits of a row in a mask. Slices of a few words would cost as much as the count."""
+    total = np.uint64(0)
+    for w in range(plane.shape[1]):
+        total += popcount(plane[row, w] & masks[kind, s, w])
+    return np.int64(total)
 
 
 @njit
@@ -63,24 +42,23 @@ def count_genotypes(
     """Count carriers, homozygotes and calls of each row in each set of its kind.
 
     Shapes: planes (rows, words); kinds (rows,); masks (kinds, sets, words); how, sizes (kinds,
-    sets); out (rows, sets, 3). ``complete`` means that no call is missing: ``called`` is then not
-    read, and the calls of a set are its size.
+    sets); out (rows, sets, 3), which begins as zeros. ``complete`` means that no call is missing:
+    ``called`` is then not read, and the calls of a set are its size.
     """
     for i in range(carrier.shape[0]):
-        kind = kinds[i]
-        calls = called[i, :0] if complete else called[i]
+        kind = int(kinds[i])
         for s in range(how.shape[1]):
             rule = how[kind, s]
             if rule == FIRST:
-                out[i, s] = out[i, 0]
-                continue
-            a, b, c = np.int64(0), np.int64(0), np.int64(0)
-            if rule == WHOLE:
-                a, b, c = _count_whole(carrier[i], hom_alt[i], calls)
+                for k in range(3):
+                    out[i, s, k] = out[i, 0, k]
             elif rule == MASKED:
-                a, b, c = _count_masked(carrier[i], hom_alt[i], calls, masks[kind, s])
-            out[i, s, 0], out[i, s, 1] = a, b
-            out[i, s, 2] = sizes[kind, s] if complete else c
+                out[i, s, 0] = _count_masked(carrier, i, masks, kind, s)
+                out[i, s, 1] = _count_masked(hom_alt, i, masks, kind, s)
+                if complete:
+                    out[i, s, 2] = sizes[kind, s]
+                else:
+                    out[i, s, 2] = _count_masked(called, i, masks, kind, s)
 
 
 @njit
