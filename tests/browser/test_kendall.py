@@ -60,7 +60,7 @@ def arranged(page: Any) -> None:
 
 
 def press(page: Any, key: str, times: int) -> None:
-    handle = page.locator(".genobit-kendall-min-abs .noUi-handle").first
+    handle = page.locator(".genobit-kendall-threshold .noUi-handle").first
     for _ in range(times):
         handle.focus()
         page.keyboard.press(key)
@@ -129,7 +129,7 @@ def test_bubbles_open_and_close(page: Any) -> None:
 
 def test_nothing_left_says_what_to_do(page: Any) -> None:
     arranged(page)
-    page.locator(".genobit-kendall-min-abs .noUi-handle").first.focus()
+    page.locator(".genobit-kendall-threshold .noUi-handle").first.focus()
     page.keyboard.press("End")
     until(lambda: "move the slider to the left" in text(page, "network"), "a sentence")
     press(page, "ArrowLeft", 30)

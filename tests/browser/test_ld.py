@@ -98,7 +98,7 @@ def test_frequency_slider_recomputes(page: Any) -> None:
 
 def test_threshold_whitens_without_computing(page: Any) -> None:
     before, status = settled(_plot(page)), _status(page)
-    page.locator(".genobit-ld-min-r2 .noUi-handle").focus()
+    page.locator(".genobit-ld-threshold .noUi-handle").focus()
     for _ in range(30):
         page.keyboard.press("ArrowRight")
     white = (before == 255).all(axis=2).mean()
