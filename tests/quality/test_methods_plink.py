@@ -14,6 +14,8 @@ import genobit as gb
 from tests.programs import PLINK, plink, plink_log
 from tests.quality.filesets import mixed_cohort, written
 
+pytestmark = pytest.mark.compiled("millions of calls of real data")
+
 FILESETS = [
     "asthma_cc/asthma_cc",
     "bigsnpr_example/example-missing-sorted",
