@@ -35,7 +35,7 @@ from genobit.quality.methods import QualityMethods
 from genobit.similarity.methods import SimilarityMethods
 
 if TYPE_CHECKING:
-    from genobit.data.packed import Selection
+    from genobit.data.selection_by_label import Selection
 
 
 class PlotMethods:
@@ -196,17 +196,77 @@ class GenobitDatasetAccessor(
         """
         return pack(self._ds, rows=rows, phased=phased, multiallelic=multiallelic, missing=missing)
 
+    def sel(
+        self, *, variants: Selection | None = None, samples: Selection | None = None
+    ) -> xr.Dataset:
+        """Select variants and samples by id, region or mask, from genotypes or packed planes.
+
+        Parameters
+        ----------
+        variants
+            One of these:
+
+            - ids: `"rs4988235"` or a list of ids. A name `"2:136608646"` is the variant there.
+            - regions: `"2:136.5Mb-136.7Mb"`, `"chr2"` or a list of regions. Contigs match with or
+              without "chr". Positions are in bp, kb or Mb, with both ends included.
+            - a boolean mask. A mask that is a DataArray or Series is aligned by its labels.
+            - a slice, or positions in any order.
+
+            An id takes precedence over a contig of the same name.
+        samples
+            Ids, a mask, a slice or positions. Samples of packed genotypes are selected lazily, bit
+            by bit. Both haplotypes of a sample stay together.
+
+        Returns
+        -------
+            Dataset of the selected variants and samples, lazy if the genotypes are. A list has the
+            requested order. Regions and masks have the order of the Dataset. One id keeps its
+            dimension, of size 1. Overlapping regions of a list give each variant once.
+
+        Raises
+        ------
+        KeyError
+            For an unknown name; the message has the three closest names.
+        ValueError
+            If several members have the requested id; the message has their positions. For a
+            malformed region, and for a region without variants. If a labelled mask has another
+            dimension, or lacks a variant or sample.
+        IndexError
+            If a position is outside the dimension, or a mask has another length.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1]], [[0, 0], [0, 1]], [[1, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset(
+        ...     {
+        ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
+        ...         "variant_id": ("variants", ["rs1", "rs2", "rs3"]),
+        ...         "variant_contig": ("variants", ["2", "2", "X"]),
+        ...         "variant_position": ("variants", [1_000, 2_500, 1_000]),
+        ...         "sample_id": ("samples", ["ann", "bob"]),
+        ...     }
+        ... )
+        >>> ds.genobit.sel(variants="chr2:1kb-2kb", samples="bob").variant_id.values.tolist()
+        ['rs1']
+        >>> ds.genobit.pack().genobit.sel(variants=["X", "rs2"]).variant_id.values.tolist()
+        ['rs3', 'rs2']
+        >>> ds.genobit.sel(variants="rs4")
+        Traceback (most recent call last):
+            ...
+        KeyError: "variants='rs4' is not ...; did you mean 'rs1', 'rs2' or 'rs3'?"
+        """
+        return packed.isel(self._ds, variants, samples)
+
     def isel(
         self, *, variants: Selection | None = None, samples: Selection | None = None
     ) -> xr.Dataset:
-        """Select variants and samples by position, from genotypes or from packed planes.
+        """Select variants and samples by position; the same as `sel`.
 
         Parameters
         ----------
         variants, samples
-            A slice, positions in any order, or a boolean mask. A mask that is a DataArray or Series
-            is aligned by its labels. Samples of packed genotypes are selected lazily, bit by bit.
-            Both haplotypes of a sample stay together.
+            A slice, positions in any order, a boolean mask, or what else `sel` takes.
 
         Returns
         -------
@@ -214,10 +274,8 @@ class GenobitDatasetAccessor(
 
         Raises
         ------
-        IndexError
-            If a position is outside the dimension, or a mask has another length.
-        ValueError
-            If a labelled mask has another dimension, or lacks a variant or sample.
+        IndexError, KeyError, ValueError
+            As `sel`.
 
         Examples
         --------

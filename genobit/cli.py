@@ -131,6 +131,10 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
         default="refuse",
         help="rule for variants with three or more alleles; refuse (default) is an error",
     )
+    pack.add_argument(
+        "--region",
+        help="pack this contig or region only: 2, 2:136.5Mb-136.7Mb, chr2:136,500,000-136,700,000",
+    )
     pack.set_defaults(run=run_pack)
 
 
@@ -239,7 +243,7 @@ def run_pack(options: argparse.Namespace) -> int:
     from genobit.io.resumable_zarr import discard, to_zarr, unfinished
 
     fresh = not options.store.exists()
-    dataset = open_genotypes(options.source)
+    dataset = open_genotypes(options.source, options.region)
     bits = dataset.genobit.pack(
         rows=options.rows, phased=options.phased, multiallelic=options.multiallelic
     )
@@ -262,24 +266,23 @@ def run_pack(options: argparse.Namespace) -> int:
     return 0
 
 
-def open_genotypes(source: Path) -> xr.Dataset:
-    """Open a genotype file with the reader for its file name."""
+def open_genotypes(source: Path, region: str | None = None) -> xr.Dataset:
+    """Open a genotype file, or a region of it, with the reader for its file name."""
     import genobit as gb
 
     source = local_path(source, "genobit pack")
     if not source.exists():
         raise FileNotFoundError(f"no such file: {source}")
     name = source.name
-    if source.is_dir():
-        return gb.open_vcf_zarr(source)
-    if name.endswith(".bed"):
-        return gb.open_plink(source)
     if name.endswith((".vcf", ".vcf.gz", ".vcf.bgz", ".bcf")):
-        return gb.open_vcf(source)
-    raise ValueError(
-        f"{source} has none of the endings .bed, .vcf, .vcf.gz, .vcf.bgz, .bcf, "
-        "and is not the folder of a VCF Zarr store"
-    )
+        return gb.open_vcf(source, region=region)
+    if not source.is_dir() and not name.endswith(".bed"):
+        raise ValueError(
+            f"{source} has none of the endings .bed, .vcf, .vcf.gz, .vcf.bgz, .bcf, "
+            "and is not the folder of a VCF Zarr store"
+        )
+    whole = gb.open_vcf_zarr(source) if source.is_dir() else gb.open_plink(source)
+    return whole if region is None else whole.genobit.sel(variants=region)
 
 
 def folder_size(folder: Path) -> int:

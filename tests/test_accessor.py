@@ -487,9 +487,8 @@ def test_isel__of_genotypes_that_are_not_packed() -> None:
         ([-98], r"samples\[0\] = -98 is outside the 97 samples"),
         (np.zeros(96, bool), r"mask for 'samples' has shape \(96,\), expected \(97,\)"),
         (np.zeros((97, 1), bool), r"mask for 'samples' has shape \(97, 1\)"),
-        ([0.5], "takes a slice, whole numbers or a boolean mask"),
-        (["s1"], "takes a slice, whole numbers or a boolean mask"),
-        ([[0, 1]], "takes a slice, whole numbers or a boolean mask"),
+        ([0.5], "takes ids, a slice, whole numbers or a boolean mask"),
+        ([[0, 1]], "takes ids, a slice, whole numbers or a boolean mask"),
         ([], "samples= selects none of the 97 samples"),
     ],
 )

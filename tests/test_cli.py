@@ -45,6 +45,28 @@ def test_pack__bed_to_planes_that_open_again(tmp_path, capsys, shared_data):
     assert bits.genobit.ld("r2").shape == (607, 607)
 
 
+def test_pack__a_region_of_each_format(tmp_path, capsys, shared_data):
+    bed = shared_data / "lct_1kg" / "lct_1kg.bed"
+    whole = xr.open_zarr(packed(bed, tmp_path / "whole.gb"))
+    region = ("--region", "chr2:136.5Mb-136.6Mb")
+    some = xr.open_zarr(packed(bed, tmp_path / "some.gb", *region))
+    expected = whole.genobit.sel(variants=region[1])
+    xr.testing.assert_equal(some.compute(), expected.compute())
+    vcf = shared_data / "kg1_chr22" / "kg1_chr22.vcf.gz"
+    region = ("--region", "chr22:16.05Mb-16.1Mb", "--multiallelic", "drop")
+    some = xr.open_zarr(packed(vcf, tmp_path / "vcf.gb", *region))
+    assert some.variant_position.max() <= 16_100_000
+    capsys.readouterr()
+    assert cli.main(["pack", str(bed), str(tmp_path / "no.gb"), "--region", "7:1-2"]) == 1
+    assert "'7:1-2' is not in variant_id" in capsys.readouterr().err
+    assert not (tmp_path / "no.gb").exists()
+
+
+def packed(source, store, *options):
+    assert cli.main(["pack", str(source), str(store), *options]) == 0
+    return store
+
+
 def test_pack__existing_store_is_kept(tmp_path, capsys, shared_data):
     store = tmp_path / "mine"
     store.mkdir()

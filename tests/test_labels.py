@@ -189,6 +189,10 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
         side.genobit.isel(variants=[0, 7], samples=slice(3, 6))
         for side in (x.bits, x.ds.genobit.pack(rows="samples"))
     ],
+    "Dataset.sel": lambda x: [
+        side.genobit.sel(variants=["rs7", "chr1:3kb-5.5kb", "2:9001-"], samples=["s5", "s3"])
+        for side in (x.bits, x.ds.genobit.pack(rows="samples"))
+    ],
     "Dataset.kendall": lambda x: x.bits.genobit.kendall(other=x.ds),
     "Dataset.kendall_pairs": lambda x: [
         side.genobit.kendall_pairs(0.3, None) for side in (x.bits, x.ds.drop_vars("variant_id"))

@@ -101,7 +101,10 @@ METHODS = {
     "allele_frequency": Method(_OF_VARIANTS),
     "pack": Method(Needs(calls=True)),
 }
-"""Methods of ``ds.genobit``, in the order of the documentation; `isel` and `join` take any."""
+"""Methods of ``ds.genobit``, in the order of the documentation.
+
+`sel`, `isel` and `join` take any Dataset.
+"""
 
 
 def unmet_need(ds: xr.Dataset, method: str) -> str:

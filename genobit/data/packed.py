@@ -5,15 +5,17 @@ This file handles labels and layout; `genobit.engine` moves the bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from genobit.data import aligning, labels, model
+from genobit.data import labels, model
+from genobit.data import selection_by_label as by_label
 from genobit.data.packer import pack, plane
+from genobit.data.selection_by_label import Selection
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound
 from genobit.engine.options import get_options
 
@@ -22,16 +24,14 @@ if TYPE_CHECKING:
 
     from genobit.engine.schedule.pair_sums import SampleChunks
 
-Selection = slice | Sequence[int] | Sequence[bool] | NDArray[Any] | xr.DataArray
-
 
 def isel(ds: xr.Dataset, variants: Selection | None, samples: Selection | None) -> xr.Dataset:
-    """Select by position, inside the planes of a packed Dataset; see ``ds.genobit.isel``."""
+    """Select inside the planes of a packed Dataset too; see ``ds.genobit.sel``."""
     layout = model.layout_of(ds)
     for dim, selection in ((model.VARIANTS, variants), (model.SAMPLES, samples)):
         if selection is None:
             continue
-        positions = _positions(ds, selection, dim)
+        positions = by_label.positions(ds, selection, dim)
         if layout is not None and dim == layout.along:
             ds, layout = _isel_bits(ds, layout, positions)
         else:
@@ -150,10 +150,16 @@ def other_by_variants(
 ) -> tuple[xr.Dataset, dict[str, da.Array]]:
     """Return ``other`` packed as `by_variants` packed ``ds``, and its planes.
 
-    Raises TypeError if it is no Dataset, and ValueError if it has other samples.
+    Ids and regions as text select variants of ``ds``. Raises TypeError for anything else than names
+    and a Dataset, and ValueError if it has other samples.
     """
+    if by_label.is_names(other):
+        other = isel(ds, cast("Selection", other), None)
     if not isinstance(other, xr.Dataset):
-        msg = f"other= takes a Dataset of genotypes or planes, not {type(other).__name__}"
+        msg = (
+            "other= takes a Dataset of genotypes or planes, or ids or regions of this Dataset, not "
+            f"{type(other).__name__}"
+        )
         raise TypeError(msg)
     right, right_layout, planes = by_variants(other, phased=layout.kind == "haplotype")
     _check_same_samples(ds, layout, right, right_layout)
@@ -211,30 +217,6 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
             require_sound(words, layout, PREFIX + name)
             planes[name] = in_chunks(words, rows or get_options().edge)
     return planes
-
-
-def _positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int64]:
-    """Return positions along a dimension, ascending for a mask."""
-    size = ds.sizes[dim]
-    if isinstance(selection, slice):
-        return np.arange(size)[selection]
-    given = aligning.selected(ds, selection, dim, f"the mask or selection {dim}=")
-    chosen = np.atleast_1d(np.asarray(given))
-    if chosen.dtype == bool:
-        if chosen.shape != (size,):
-            msg = f"the mask for {dim!r} has shape {chosen.shape}, expected ({size},)"
-            raise IndexError(msg)
-        return np.flatnonzero(chosen)
-    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        msg = f"{dim}= takes a slice, whole numbers or a boolean mask, not {selection!r}"
-        raise IndexError(msg)
-    positions = chosen.astype(np.int64)
-    wrong = np.flatnonzero((positions < -size) | (positions >= size))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = f"{dim}[{k}] = {positions[k]} is outside the {size} {dim}"
-        raise IndexError(msg)
-    return np.where(positions < 0, positions + size, positions)
 
 
 def _as_slice(positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:

@@ -10,8 +10,10 @@ import pandas as pd
 import traitlets
 import xarray as xr
 
-from genobit.data import labels
+from genobit.data import labels, model
 from genobit.data.aligning import selected
+from genobit.data.selection_by_label import Genome
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +46,21 @@ class Names:
         # A million names take a second, and most explorers never need them.
         return names_along(self._data, self._dim)
 
+    def within(self, name: str) -> list[Any]:
+        """Return the names of the variants of a region or contig; none for another name.
+
+        Raises ValueError for a malformed region, and for one without variants.
+        """
+        found = None if self._genome is None else self._genome.variants(name)
+        return [] if found is None else self.index[found].tolist()
+
+    @cached_property
+    def _genome(self) -> Genome | None:
+        if self._dim != model.VARIANTS:
+            return None
+        whole = self._data
+        return Genome(whole.coords.to_dataset() if isinstance(whole, xr.DataArray) else whole)
+
     def selected(self, value: Any, kind: str) -> Any:
         """Return a selection without labels: a mask in the order of the data.
 
@@ -74,8 +91,9 @@ class Selection(traitlets.HasTraits):
     variants, samples
         Names of the selected variants and samples, in the order of the data. Variants are named by
         `variant_id`, or by "contig:position" if they have no id of their own. Samples are named by
-        `sample_id` or `taxa`. Data without names use positions. To select, assign names, positions
-        in `data`, or a mask. A mask that is a DataArray or Series is aligned by its labels.
+        `sample_id` or `taxa`. Data without names use positions. To select, assign names, regions
+        such as "2:136.5Mb-136.7Mb", positions in `data`, or a mask. A mask that is a DataArray or
+        Series is aligned by its labels.
 
     Raises
     ------
@@ -97,7 +115,7 @@ class Selection(traitlets.HasTraits):
     >>> selection.samples = "mallory"
     Traceback (most recent call last):
         ...
-    traitlets.traitlets.TraitError: samples: there is no 'mallory' among the 3 (ann, bob, eve)
+    traitlets.traitlets.TraitError: samples: there is no 'mallory' among the 3 (ann, bob, eve).
     """
 
     variants = traitlets.Any(())
@@ -200,7 +218,7 @@ class Selection(traitlets.HasTraits):
         Parameters
         ----------
         names
-            Names of variants, of samples, or of both.
+            Names of variants or regions, of samples, or of both.
 
         Raises
         ------
@@ -208,14 +226,22 @@ class Selection(traitlets.HasTraits):
             If a name is neither a variant nor a sample.
         """
         left = pd.Index(labels.text(list(names)), dtype=object)
-        found = {}
+        found: dict[str, list[Any]] = {}
         for kind, known in self._known.items():
             there = _places_of(known, left)[1] >= 0
             found[kind], left = left[there].tolist(), left[~there]
-        if len(left):
-            kinds = [f"{_some(v[0])} are {k}" for k, v in self._known.items() if v]
-            raise ValueError(f"there is no {left[0]!r}: {'; '.join(kinds)}")
+        for name in left:
+            inside = _within(self._known["variants"], name)
+            if not inside:
+                raise ValueError(self._unknown(name))
+            found["variants"] += inside
         self.variants, self.samples = found["variants"], found["samples"]
+
+    def _unknown(self, name: str) -> str:
+        kinds = [f"{_some(v[0])} are {k}" for k, v in self._known.items() if v]
+        data = [names for known in self._known.values() for names in known]
+        meant = did_you_mean(name, [other for names in data for other in names.index])
+        return f"there is no {name!r}: {'; '.join(kinds)}{meant}"
 
     @traitlets.validate("variants", "samples")
     def _check(self, proposal: Any) -> tuple[Any, ...]:
@@ -235,11 +261,17 @@ class Selection(traitlets.HasTraits):
         if values.dtype.kind in "biu":
             return tuple(known[0].index[_checked(kind, values, known[0].size)].tolist())
         names = pd.Index(labels.text(values), dtype=object).unique()
+        if kind == "variants":
+            try:
+                names = _with_regions(known, names)
+            except ValueError as error:
+                raise traitlets.TraitError(f"{kind}: {error}") from None
         which, place = _places_of(known, names)
         if (place < 0).any():
             name = names[int((place < 0).argmax())]
             raise traitlets.TraitError(
                 f"{kind}: there is no {name!r} among the {known[0].size:,} ({_some(known[0])})"
+                f"{did_you_mean(name, known[0].index)}"
             )
         return tuple(names[np.lexsort((place, which))].tolist())
 
@@ -321,6 +353,23 @@ def _places_of(known: list[Names], names: pd.Index) -> tuple[np.ndarray, np.ndar
         found = data.index.get_indexer(names)
         which[found >= 0], place[found >= 0] = k, found[found >= 0]
     return which, place
+
+
+def _with_regions(known: list[Names], names: pd.Index) -> pd.Index:
+    """Return names with the variants of a region in its place."""
+    lacking = _places_of(known, names)[1] < 0
+    if not lacking.any():
+        return names
+    parts = [
+        (_within(known, name) if new else []) or [name]
+        for name, new in zip(names, lacking, strict=True)
+    ]
+    return pd.Index([name for part in parts for name in part], dtype=names.dtype).unique()
+
+
+def _within(known: list[Names], name: str) -> list[Any]:
+    """Return the variants of a region in the first data that have some."""
+    return next((found for names in known if (found := names.within(name))), [])
 
 
 def _some(names: Names) -> str:

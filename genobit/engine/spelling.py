@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 COMPARED = 1_000
 """Most names that difflib compares: 20 ms on a Zen 3. More names are filtered by letters first."""
 _BLOCK = 2**16
-_RANKED = 30
-"""Names chosen by difflib, which likes longer names, and then ranked by letters in their places."""
+_RANKED = 100
+"""Names chosen by difflib and then ranked by edits."""
 _LETTERS = 64
 """Letters of a name that the filter compares."""
 
@@ -83,14 +83,10 @@ def close_names(name: str, known: Iterable[object], most: int = 3) -> list[str]:
     least = 0.5 if len(name) <= 3 else 0.6
     candidates = [*reversed(by_folded)]
     close = difflib.get_close_matches(folded, candidates, _RANKED, least)
-    if not close:
-        return []
-    # Ties keep the order of the known names, which get_close_matches reverses.
-    close.sort(key=candidates.index)
-    ratios = [difflib.SequenceMatcher(None, other, folded).ratio() for other in close]
-    # Ratios are at most 1, so they decide between names that share as many letters.
-    order = np.argsort(-_shared_letters(folded, close) - np.array(ratios), kind="stable")
-    return [by_folded[close[k]] for k in order[:most]]
+    # difflib prefers long names, so count edits. Of ties, names of the same length come first.
+    place = {other: k for k, other in enumerate(candidates)}
+    close.sort(key=lambda x: (_edits(folded, x), abs(len(x) - len(folded)), place[x]))
+    return [by_folded[other] for other in close[:most]]
 
 
 def _filtered(name: str, names: list[str]) -> list[str]:
@@ -110,13 +106,29 @@ def _filtered(name: str, names: list[str]) -> list[str]:
 def _shared_letters(name: str, names: list[str]) -> NDArray[np.int64]:
     """Count letters that names (n,) share with a name, at most one place apart."""
     width = min(len(name) + 1, _LETTERS)
+    letters = np.array([ord(letter) for letter in name[:width]], np.uint32)
     ours = np.zeros(width, np.uint32)
-    letters = [ord(letter) for letter in name[:width]]
-    ours[: len(letters)] = letters
+    ours[: letters.size] = letters
     theirs = np.array(names, f"U{width}").view(np.uint32).reshape(len(names), width)
     ours, theirs = (np.where((x > 64) & (x < 91), x + 32, x) for x in (ours, theirs))
-    shared = (theirs == ours) & (ours != 0)
-    shared[:, 1:] |= (theirs[:, :-1] == ours[1:]) & (ours[1:] != 0)
-    shared[:, :-1] |= (theirs[:, 1:] == ours[:-1]) & (ours[:-1] != 0)
+    shared = theirs == ours
+    shared[:, 1:] |= theirs[:, :-1] == ours[1:]
+    shared[:, :-1] |= theirs[:, 1:] == ours[:-1]
     lengths = np.fromiter(map(len, names), np.int64, len(names))
-    return shared.sum(axis=1, dtype=np.int64) - np.abs(lengths - len(name))
+    count = shared[:, : letters.size].sum(axis=1, dtype=np.int64)
+    return count - np.abs(lengths - len(name))
+
+
+def _edits(name: str, other: str) -> int:
+    """Return the Damerau-Levenshtein distance of the first `_LETTERS` letters."""
+    name, other = name[:_LETTERS], other[:_LETTERS]
+    earlier: list[int] = []
+    before, row = earlier, [*range(len(other) + 1)]
+    for i, x in enumerate(name, 1):
+        earlier, before, row = before, row, [i]
+        for j, y in enumerate(other, 1):
+            fewest = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == other[j - 2] and y == name[i - 2]:
+                fewest = min(fewest, earlier[j - 2] + 1)
+            row.append(fewest)
+    return row[-1]

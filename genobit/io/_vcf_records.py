@@ -15,8 +15,9 @@ from typing import IO, TYPE_CHECKING
 
 from genobit.data.guards.bounded import TEXT_COST, lines_of, open_bytes
 from genobit.data.guards.damage import named_damage, named_failure
+from genobit.data.regions import REGION_SYNTAX, Region
 from genobit.engine.options import require_fits
-from genobit.io._region import REGION_SYNTAX, Region
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -323,8 +324,9 @@ def _nothing_found(path: Path, region: Region | None, contigs: list[bytes]) -> V
     if region.contig in names:
         return ValueError(f"{path} has no record in {region}. Positions count from 1.")
     shown = ", ".join(names[:30]) + (f", ... ({len(names)} in all)" if len(names) > 30 else "")
+    meant = did_you_mean(region.contig, names)
     return ValueError(
-        f"{path} has no contig {region.contig!r}; it has {shown or 'none'}. {REGION_SYNTAX}"
+        f"{path} has no contig {region.contig!r}; it has {shown or 'none'}{meant} {REGION_SYNTAX}"
     )
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.regions import Region, parse_region
 from genobit.engine.extras import require
 from genobit.engine.files import full_disk, local_path
 from genobit.io._cache import cached_store
-from genobit.io._region import Region, parse_region
 from genobit.io._vcf_records import (
     check_records,
     index_of,
@@ -72,8 +72,9 @@ def open_vcf(
     path
         .vcf, .vcf.gz or .bcf.
     region
-        `"2"`, `"2:136000000-136900000"`, `"2:136.0e6-136.9e6"` or `"2:136,000,000-"`. Records are
-        selected by position, counted from 1, with both ends included.
+        `"2"`, `"chr2:136.5Mb-136.7Mb"`, `"2:136000000-136900000"` or `"2:136,000,000-"`, in bp, kb
+        or Mb. The contig matches that of the file with or without "chr". Records are selected by
+        position, counted from 1, with both ends included.
     chunks
         Variants per chunk of `call_genotype`; by default about 64 MB. A chunk has all
         samples.
@@ -126,7 +127,7 @@ def open_vcf(
             msg = f"{source} is a directory. For a VCF Zarr store use open_vcf_zarr."
         raise FileNotFoundError(msg)
     require("open_vcf", "bio2zarr", "cyvcf2")
-    wanted = None if region is None else _region_of(region, source)
+    wanted = None if region is None else parse_region(region, known_contigs(source))
 
     def build(store: Path) -> None:
         _convert(source, wanted, store, worker_processes)
@@ -188,11 +189,6 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     ([[[0, 1]]], ['22'])
     """
     return open_store(store, chunks)
-
-
-def _region_of(text: str, source: Path) -> Region:
-    """Parse a region. Names of contigs in the file may contain colons."""
-    return parse_region(text, known_contigs(source) if ":" in text else ())
 
 
 def _cache_name(source: Path, region: Region | None) -> str:

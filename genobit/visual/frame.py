@@ -15,6 +15,12 @@ from genobit.visual.looks import style
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+#: A region, whose numbers may have commas and units, or a name.
+_NAME = re.compile(
+    r"[^,;\s]+:\d[\d,.]*(?:[kmb][bp]?)?(?:-|–|\.\.)(?:\d[\d,.]*\d|\d)(?:e\d+|[kmb][bp]?)?"
+    r"|[^,;\s]+",
+    re.IGNORECASE,
+)
 _SPINNER = '<i class="fa fa-spinner fa-spin"></i> '
 
 
@@ -101,7 +107,7 @@ class SelectionRow(ipywidgets.HBox):
         self._say()
 
     def _read(self, text: str) -> None:
-        names = [name for name in re.split(r"[,;\s]+", text) if name]
+        names = _NAME.findall(text)
         if names:
             self._selection.by_name(names)
 

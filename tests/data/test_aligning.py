@@ -129,6 +129,12 @@ CASES = {
     "ds.isel samples": Case(
         "samples", mask, lambda x: genotypes().genobit.isel(samples=x).call_genotype
     ),
+    "ds.sel variants": Case(
+        "variants", mask, lambda x: genotypes().genobit.sel(variants=x).variant_position
+    ),
+    "ds.sel samples": Case(
+        "samples", mask, lambda x: genotypes().genobit.sel(samples=x).call_genotype
+    ),
     "ds.variant_stats hwe_samples": Case(
         "samples", mask, lambda x: genotypes().genobit.variant_stats(hwe_samples=x).hwe_p
     ),

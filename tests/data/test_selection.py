@@ -56,6 +56,28 @@ def test_refuses_what_is_not_there(ds, kind, value, said):
     assert selection.samples == ("bob",)
 
 
+def test_regions_and_contigs_select_their_variants(ds):
+    selection = gb.Selection(ds, variants="chr1:6-")
+    assert selection.variants == ("rs2",)
+    selection.variants = ["X", "rs1"]
+    assert selection.variants == ("rs1", "X:5", "X:9")
+    selection.by_name(["1:1bp-0.006kb", "eve"])
+    assert (selection.variants, selection.samples) == (("rs1",), ("eve",))
+    with pytest.raises(traitlets.TraitError, match=r"variants: .* has no variant in 1:50-60"):
+        selection.variants = "1:50-60"
+    with pytest.raises(ValueError, match="ends before it begins"):
+        selection.by_name(["1:9-5"])
+    with pytest.raises(ValueError, match="no '7:1-2': rs1"):
+        selection.by_name(["7:1-2"])
+    assert selection.variants == ("rs1",)
+
+
+def test_a_sample_comes_before_a_contig_of_its_name(ds):
+    selection = gb.Selection(ds.assign(sample_id=("samples", ["1", "2", "X"])))
+    selection.by_name(["X"])
+    assert (selection.variants, selection.samples) == ((), ("X",))
+
+
 def test_refuses_another_dimension():
     with pytest.raises(ValueError, match=r"or taxa\), and these data have 'gene', 'donor'"):
         gb.Selection(xr.DataArray(np.zeros((2, 2)), dims=("gene", "donor")))

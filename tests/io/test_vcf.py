@@ -16,8 +16,8 @@ from cyvcf2 import VCF, Writer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.data.regions import Region, parse_region
 from genobit.io import vcf as vcf_module
-from genobit.io._region import Region, parse_region
 from genobit.io.vcf import open_vcf, open_vcf_zarr
 from tests.laziness import raise_if_dask_computes
 
@@ -129,6 +129,11 @@ def test_ploidy_fill_and_alternate_alleles_are_kept(shared_data: Path, cache_dir
         ("HLA:HLA00001", Region("HLA:HLA00001", 1, None)),
         ("HLA:HLA00001:5-9", Region("HLA:HLA00001", 5, 9)),
         ("chrUn-1", Region("chrUn-1", 1, None)),
+        ("2:136.5Mb-136.7Mb", Region("2", 136_500_000, 136_700_000)),
+        ("2: 5 kb – 1 MB", Region("2", 5_000, 1_000_000)),
+        ("2:5bp..1m", Region("2", 5, 1_000_000)),
+        ("2:0Mb-1Mb", Region("2", 1, 1_000_000)),
+        ("2:1-5Mb", Region("2", 1, 5_000_000)),
     ],
 )
 def test_region_syntax(text: str, region: Region) -> None:
@@ -147,10 +152,14 @@ def test_region_reads_what_it_prints(start: int, length: int) -> None:
         ("22:100", "100 is one position, not a range"),
         ("22:1x-10", "'1x' is not a whole position"),
         ("22:1.5-10", "'1.5' is not a whole position"),
-        ("22:1e400-10", "end is not before the start"),
+        ("22:1e400-10", "ends before it begins"),
+        ("22:1e99999-10", "'1e99999' is not a whole position"),
         ("22:-10", "'' is not a whole position"),
         ("22:0-10", "positions count from 1"),
-        ("22:11-10", "end is not before the start"),
+        ("22:11-10", "ends before it begins"),
+        ("22:136,5Mb-137Mb", "'136,5Mb' is not a whole position"),
+        ("22:1.5bp-10", "'1.5bp' is not a whole position"),
+        ("22:136-137Mb", "write the unit of both positions, 136mb-137Mb"),
         (":1-10", "has no contig"),
         ("", "has no contig"),
     ],
@@ -163,7 +172,7 @@ def test_bad_region_syntax(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("region", "message"),
     [
-        ("chr22", "no contig 'chr22'; it has 22"),
+        ("chr21", "no contig 'chr21'; it has 22"),
         ("22:1-10", "no record in 22:1-10"),
     ],
 )

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from genobit.data.regions import Region, parse_region
 from genobit.io import vcf as vcf_module
-from genobit.io._region import Region, parse_region
 from genobit.io.plink import open_plink
 from genobit.io.vcf import open_vcf
 
@@ -165,7 +165,9 @@ def test_genotypes_that_are_all_missing_are_read(
         ("1:5-9", Region("1", 5, 9)),
         ("chr1:1-100", Region("chr1:1-100")),
         ("chr1:1-100:3-4", Region("chr1:1-100", 3, 4)),
-        ("chr1:1-99", Region("chr1", 1, 99)),
+        ("chr1:1-99", Region("1", 1, 99)),
+        ("chr3:1-99", Region("chr3", 1, 99)),
+        ("hla-a*01:01:01:01:1kb-", Region(HLA, 1_000)),
     ],
 )
 def test_known_contigs_come_before_the_syntax(text: str, expected: Region) -> None:

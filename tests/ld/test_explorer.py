@@ -8,9 +8,10 @@ import traitlets
 import xarray as xr
 
 import genobit  # noqa: F401  registers the accessor
+from genobit.data.regions import Region, parse_region
 from genobit.ld.explorer import explorer as explore_ld
 from genobit.ld.explorer import tile_cache, views
-from genobit.ld.explorer.region import Contig, parse_region, region_text
+from genobit.ld.explorer.region import Contig, region_text
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +137,10 @@ def test_large_windows_are_thinned_and_say_so(bits, monkeypatch):
     [
         ("9:1-2", "no contig '9'"),
         ("1:5-2", "ends before it begins"),
-        ("nonsense:", "cannot read the region"),
+        ("nonsense:", "no contig 'nonsense:'; the Dataset has 1, X"),
+        ("1:5x-9", "'5x' is not a whole position"),
+        ("1:5", "5 is one position, not a range"),
+        ("v1000", "no region of the contigs 1, X; did you mean 'v100', '"),
         ("1:1-2", "0 variants"),
     ],
 )
@@ -145,6 +149,54 @@ def test_bad_regions_are_explained_in_the_status_line(bits, text, said):
     explorer.go_to(text)
     assert explorer.status.startswith("Error")
     assert said in explorer.status
+
+
+def test_a_region_is_set_as_text(bits):
+    explorer = bits.genobit.explore.ld(region="chr1:10kb-30kb")
+    assert explorer.region == ("1", 10_000.0, 30_000.0)
+    explorer.region = "X"
+    assert explorer.region == ("X", 5_000.0, 24_000.0)
+    explorer.go_to("6kb-0.01Mb")
+    assert explorer.region == ("X", 6_000.0, 10_000.0)
+    with pytest.raises(ValueError, match="'six' is not a whole position"):
+        explorer.region = "X:6-six"
+
+
+def test_the_id_of_a_variant_goes_to_it(bits):
+    explorer = bits.genobit.explore.ld(region="1:10kb-30kb")
+    box = next(
+        child
+        for row in explorer.controls
+        for child in row.children
+        if "genobit-ld-region" in child._dom_classes
+    )
+    box.value = "v60"
+    assert explorer.region == ("1", 55_000.0, 75_000.0)
+    assert (explorer.lead, explorer.selected) == (60, (60,))
+    assert explorer.selection.variants == ("v60",)
+    assert box.value == "1:55,000-75,000"
+    box.value = "v110"
+    assert explorer.region == ("X", 5_000.0, 24_000.0)
+    assert explorer.lead == 110
+    assert not explorer.status.startswith("Error")
+    twice = bits.assign_coords(variant_id=("variants", np.repeat(["a", "b"], 60)))
+    explorer = twice.genobit.explore.ld()
+    explorer.go_to("b")
+    assert "'b' names 60 members in variant_id, at positions 60, 61" in explorer.status
+
+
+@pytest.mark.parametrize("text", ["chr1:10kb-12kb, v3", "1:10,000-12,000,v3", "v3;1:10000..12e3"])
+def test_the_select_box_takes_regions(bits, text):
+    explorer = bits.genobit.explore.ld()
+    box = next(w for w in _all(explorer) if "genobit-ld-select" in w._dom_classes)
+    box.value = text
+    assert explorer.selected == (3, 5, 6, 7)
+
+
+def _all(widget):
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from _all(child)
 
 
 def test_controls_follow_the_traits_and_lead_them(bits):
@@ -180,7 +232,7 @@ def test_datasets_without_positions_are_refused(genotypes):
 
 def test_region_text_is_read_back():
     region = ("1", 1_234.0, 56_789.0)
-    assert parse_region(region_text(region), ["1"], "1") == region
+    assert parse_region(region_text(region), ["1"]) == Region("1", 1_234, 56_789)
 
 
 def test_ranks_stop_at_the_ends_of_the_contig():

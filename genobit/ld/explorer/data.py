@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels
+from genobit.data import selection_by_label as by_label
 from genobit.ld.explorer.region import Contig, Region, ShownVariants, region_text
 from genobit.ld.explorer.tile_cache import TileCache
 from genobit.visual.pixels import Axis
@@ -127,6 +128,14 @@ class Cohort:
         if self._ids is not None:
             return str(self._ids[variant])
         return f"{self.contig_of(variant)}:{self.position[variant]:,}"
+
+    def find(self, name: str) -> int | None:
+        """Return the index of the variant with an id; None if no variant has it.
+
+        Raises ValueError if several variants have it.
+        """
+        found = by_label.of_ids(self.bits, np.array([name.strip()], object), "variants")
+        return None if found[0] < 0 else int(found[0])
 
     def positions_on(self, contig: str) -> np.ndarray:
         """Return the sorted positions on a contig. Raises ValueError if it has no variants."""

@@ -1,82 +1,19 @@
-"""Regions of a chromosome as text, and the choice of variants to show in a region."""
+"""Text of a region, and the choice of variants to show in a region."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Region = tuple[str, float, float]
 
 #: Neighbouring variants that thinning keeps together.
 RUN = 4
 
-_UNITS = {"": 1.0, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6}
-_NUMBER = r"\s*([\d.,]+(?:e\d+)?)\s*(kb|mb|k|m|)\s*"
-_TEXT = re.compile(rf"(?:(?P<contig>.+):)?{_NUMBER}(?:-|–|\.\.){_NUMBER}", re.IGNORECASE)
-
-
-def parse_region(text: str, contigs: Sequence[str], default: str) -> Region:
-    """Read a region such as `2:136.0e6-136.5e6`, `136,000,000-136,500,000` or `2:136Mb-136.5Mb`.
-
-    A contig alone means the whole contig. A text without a contig means the contig `default`.
-    Raises ValueError if the text cannot be read, names an unknown contig or runs backwards.
-
-    Examples
-    --------
-    >>> parse_region("2:136.0e6-136.5e6", ["1", "2"], default="1")
-    ('2', 136000000.0, 136500000.0)
-    >>> parse_region("chr2: 136 Mb - 136.5 Mb", ["1", "2"], default="1")
-    ('2', 136000000.0, 136500000.0)
-    >>> parse_region("2", ["1", "2"], default="1")
-    ('2', 0.0, inf)
-    """
-    text = text.strip()
-    if not re.search(r"[-–]|\.\.", text) and (":" not in text):
-        return known_contig(text, contigs), 0.0, float("inf")
-    match = _TEXT.fullmatch(text)
-    if match is None:
-        raise ValueError(
-            f"cannot read the region {text!r}; write contig:from-to in base pairs, kb or Mb, "
-            f"such as {contigs[0]}:1,000,000-1,500,000 or {contigs[0]}:1Mb-1.5Mb"
-        )
-    contig = known_contig(match["contig"] or default, contigs)
-    try:
-        start, end = (
-            float(match[k].replace(",", "")) * _UNITS[match[k + 1].lower()] for k in (2, 4)
-        )
-    except ValueError:
-        raise ValueError(
-            f"cannot read the numbers of the region {text!r}; use a point for decimals"
-        ) from None
-    if end < start:
-        raise ValueError(f"the region {text!r} ends before it begins; swap the two positions")
-    return contig, start, end
-
-
-def known_contig(name: str, contigs: Sequence[str]) -> str:
-    """Return a contig by its name, with or without "chr". Raises ValueError if unknown.
-
-    Examples
-    --------
-    >>> known_contig("2", ["chr1", "chr2"])
-    'chr2'
-    """
-    name = name.strip()
-    for contig in contigs:
-        if contig.removeprefix("chr") == name.removeprefix("chr"):
-            return contig
-    shown = ", ".join(contigs[:8]) + (", …" if len(contigs) > 8 else "")
-    raise ValueError(f"there is no contig {name!r}; the Dataset has {shown}")
-
 
 def region_text(region: Region) -> str:
-    """Return a region as text that `parse_region` can read.
+    """Return a region as text that `genobit.data.regions` can read.
 
     Examples
     --------

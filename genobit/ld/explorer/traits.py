@@ -8,7 +8,9 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.ld.explorer.region import Region, known_contig, parse_region, region_text
+from genobit.data.regions import contig_named, known_contig, parse_region
+from genobit.data.selection_by_label import unknown
+from genobit.ld.explorer.region import Region, region_text
 from genobit.visual.controls import button, dropdown, linked, row
 from genobit.visual.explorer import Explorer
 from genobit.visual.pixels import AGGREGATES
@@ -17,6 +19,21 @@ from genobit.visual.style import number, scale_of
 if TYPE_CHECKING:
     from genobit.ld.explorer.data import Cohort
     from genobit.ld.explorer.views import Genes
+
+
+class RegionTrait(traitlets.Tuple):
+    """A region as (contig, from, to), or as text."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Parse text, and check the parts."""
+        if isinstance(value, str):
+            shown = obj.region[0] if obj.trait_has_value("region") else obj.contigs[0]
+            region = parse_region(value, obj.contigs, shown)
+            if ":" not in value and contig_named(region.contig, obj.contigs) is None:
+                raise unknown(obj._whole.bits, value, "variants", obj.contigs)
+            end = float("inf") if region.end is None else float(region.end)
+            value = region.contig, float(region.start), end
+        return super().validate(obj, value)
 
 
 class LDTraits(Explorer):
@@ -28,7 +45,8 @@ class LDTraits(Explorer):
         Statistic to draw: "r2", "r", "D" or "dprime" for haplotypes; "r2", "r", "r2_em" or
         "dprime_em" for dosages.
     region
-        Region in view: (contig, from, to) in base pairs, both ends included.
+        Region in view: (contig, from, to) in base pairs, both ends included. Text such as
+        "2:136.5Mb-136.7Mb" sets it.
     min_maf
         Smallest minor allele frequency. Rarer variants are removed before anything is computed.
     threshold
@@ -66,7 +84,7 @@ class LDTraits(Explorer):
 
     css = "genobit-ld"
     statistic = traitlets.Unicode("r2")
-    region = traitlets.Tuple(traitlets.Unicode(), traitlets.Float(), traitlets.Float())
+    region: Any = RegionTrait(traitlets.Unicode(), traitlets.Float(), traitlets.Float())
     min_maf = traitlets.Float(0.0, min=0.0, max=0.5)
     threshold = traitlets.Float(0.0, min=0.0, max=1.0)
     view = traitlets.Enum(("triangle", "square"), "triangle")
@@ -130,18 +148,36 @@ class LDTraits(Explorer):
         Parameters
         ----------
         text
-            A region as `contig:from-to`, or the name of a gene in the table.
+            A region as `contig:from-to`, the id of a variant, or the name of a gene in the table.
         """
         gene = self._genes.find(text)
         try:
-            if gene is None:
-                self.region = parse_region(text, self.contigs, self.region[0])
-            else:
+            if gene is not None:
                 contig, start, end = gene
                 margin = (end - start) / 4
                 self.region = (contig, max(start - margin, 0.0), end + margin)
-        except (ValueError, traitlets.TraitError) as error:
+            elif (variant := self._whole.find(text)) is not None:
+                self.go_to_variant(variant)
+            else:
+                self.region = text
+        except (ValueError, KeyError, traitlets.TraitError) as error:
             self._complain(error)
+
+    def go_to_variant(self, variant: int) -> None:
+        """Show a variant in the middle of a region as long as now, as the lead and selected.
+
+        Parameters
+        ----------
+        variant
+            Its index along `variants`.
+        """
+        contig, start, end = self.region
+        there, position = self._whole.contig_of(variant), float(self._whole.position[variant])
+        if there != contig:
+            self.lead = None
+        half = max(end - start, 10_000.0) / 2
+        self.region = (there, max(position - half, 0.0), position + half)
+        self.lead, self.selected = variant, (variant,)
 
     def go_to_contig(self, contig: str) -> None:
         """Show the first variants of another contig, without a lead.
@@ -244,8 +280,11 @@ def _where(explorer: LDTraits) -> ipywidgets.HBox:
     text = ipywidgets.Text(
         value=region_text(explorer.region),
         description="region",
-        placeholder="contig:from-to, or a gene",
-        tooltip="contig:from-to in base pairs, kb or Mb, or the name of a gene; then Enter",
+        placeholder="contig:from-to, a variant or a gene",
+        tooltip=(
+            "contig:from-to in base pairs, kb or Mb, the id of a variant, or the name of a gene; "
+            "then Enter"
+        ),
         continuous_update=False,
         layout={"width": "360px"},
     ).add_class("genobit-ld-region")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.regions import contig_named
 from genobit.ld.plots.curves import ld_decay
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.heatmap import ENDS
@@ -159,13 +160,12 @@ class Genes(AlignedView):
         """Draw the genes of a window; contig names match with or without "chr"."""
         if self._table is None:
             return
-        bare = contig.removeprefix("chr")
-        names = [name for name in self._contigs if name.removeprefix("chr") == bare]
-        if not names:
+        there = contig_named(contig, self._contigs)
+        if there is None:
             known = ", ".join(map(str, self._contigs[:8]))
             self.say(f"No gene is on contig {contig}; the genes are on {known}.")
             return
-        genes = self._table[self._table["contig"] == names[0]]
+        genes = self._table[self._table["contig"] == there]
         spaced = (
             {"position": window.position, "at": window.coordinates(axis)} if axis == "rank" else {}
         )

@@ -1,0 +1,218 @@
+"""Find the positions of variants and samples by id, region, contig, position or mask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from genobit.data import aligning, labels, model
+from genobit.data.regions import contig_named, known_contig, parse_region
+from genobit.engine.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.data.regions import Region
+
+Selection: TypeAlias = (
+    str
+    | slice
+    | Sequence[str]
+    | Sequence[int]
+    | Sequence[bool]
+    | np.ndarray[Any, Any]
+    | pd.Index
+    | pd.Series
+    | xr.DataArray
+)
+"""Ids, regions or contigs as text, positions, a slice of positions, or a mask."""
+
+_SHOWN = 3
+
+
+def positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int64]:
+    """Return positions along a dimension: ascending for a mask or region, else as requested."""
+    size = ds.sizes[dim]
+    if isinstance(selection, slice):
+        return np.arange(size)[_checked_slice(selection, dim)]
+    given = aligning.selected(ds, selection, dim, f"the mask or selection {dim}=")
+    chosen = np.atleast_1d(np.asarray(given))
+    if chosen.dtype == bool:
+        if chosen.shape != (size,):
+            msg = f"the mask for {dim!r} has shape {chosen.shape}, expected ({size},)"
+            raise IndexError(msg)
+        return np.flatnonzero(chosen)
+    if chosen.ndim == 1 and chosen.size and is_names(chosen):
+        return of_names(ds, labels.text(chosen, f"{dim}="), dim)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        regions = ", regions" if dim == model.VARIANTS else ""
+        msg = (
+            f"{dim}= takes ids{regions}, a slice, whole numbers or a boolean mask, not "
+            f"{selection!r}"
+        )
+        raise IndexError(msg)
+    found = chosen.astype(np.int64)
+    wrong = np.flatnonzero((found < -size) | (found >= size))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = f"{dim}[{k}] = {found[k]} is outside the {size} {dim}"
+        raise IndexError(msg)
+    return np.where(found < 0, found + size, found)
+
+
+def is_names(given: Any) -> bool:
+    """Return whether a value is text, or a list or array of nothing but text or bytes."""
+    if isinstance(given, str | bytes):
+        return True
+    if not isinstance(given, Sequence | np.ndarray | pd.Index | pd.Series | xr.DataArray):
+        return False
+    values = np.asarray(given)
+    return bool(values.size) and labels.is_text(labels.decoded(values))
+
+
+def of_names(ds: xr.Dataset, names: NDArray[np.object_], dim: str) -> NDArray[np.int64]:
+    """Return the positions of ids, and for variants also of regions and contigs, in their order.
+
+    Variants of overlapping regions come once. Raises KeyError for an unknown name, and ValueError
+    for a repeated id, for a malformed region, and for a region without variants.
+    """
+    place = of_ids(ds, names, dim)
+    lacking = np.flatnonzero(place < 0)
+    if not lacking.size:
+        return place
+    if dim != model.VARIANTS:
+        raise unknown(ds, names[lacking[0]], dim)
+    genome = Genome(ds)
+    parts = {}
+    for k in lacking.tolist():
+        parts[k] = genome.variants(names[k])
+        if parts[k] is None:
+            raise unknown(ds, names[k], dim, genome.contigs)
+    seen = np.zeros(ds.sizes[dim], bool)
+    seen[place[place >= 0]] = True
+    found = []
+    for k, own in enumerate(place.tolist()):
+        part = parts.get(k)
+        if part is not None:
+            part = part[~seen[part]]
+            seen[part] = True
+        found.append(np.array([own]) if part is None else part)
+    return np.concatenate(found)
+
+
+class Genome:
+    """Contigs and positions of the variants of a Dataset, to find regions."""
+
+    def __init__(self, ds: xr.Dataset) -> None:
+        found = labels.contigs(ds)
+        self._contig = None if found is None else found.numbers
+        self.contigs: list[str] = [] if found is None else found.names.tolist()
+        self._position = labels.values_along(ds, model.VARIANT_POSITION, model.VARIANTS)
+
+    def variants(self, name: str) -> NDArray[np.int64] | None:
+        """Return the variants of a region or contig, or of a position such as `2:136608646`.
+
+        Returns None for a text that is none of these. Raises ValueError for a malformed region, and
+        for one without variants.
+        """
+        if contig_named(name, self.contigs) is None:
+            contig, _, place = (part.strip() for part in name.rpartition(":"))
+            if contig_named(contig, self.contigs) is None:
+                return None
+            if (digits := place.replace(",", "")).isdecimal():
+                return self._at(f"{contig}:{digits}-{digits}", name)
+        region = parse_region(name, self.contigs)
+        found = self.inside(region)
+        if not found.size:
+            msg = f"variants={name!r}: the Dataset has no variant in {region}"
+            raise ValueError(msg)
+        return found
+
+    def inside(self, region: Region) -> NDArray[np.int64]:
+        """Return the variants of a region, in the order of the Dataset."""
+        there = self._contig == self.contigs.index(known_contig(region.contig, self.contigs))
+        if region.start > 1 or region.end is not None:
+            there &= self._positions() >= region.start
+        if region.end is not None:
+            there &= self._positions() <= region.end
+        return np.flatnonzero(there)
+
+    def _at(self, region: str, name: str) -> NDArray[np.int64] | None:
+        """Return the only variant at a position, or None."""
+        there = self.inside(parse_region(region, self.contigs))
+        if not there.size:
+            return None
+        if there.size > 1:
+            raise _repeated(model.VARIANT_POSITION, name, there)
+        return there
+
+    def _positions(self) -> NDArray[Any]:
+        if self._position is None:
+            msg = (
+                f"a region needs {model.VARIANT_POSITION} along {model.VARIANTS!r}, which the "
+                "Dataset lacks: assign it, or name a contig"
+            )
+            raise KeyError(msg)
+        return self._position
+
+
+def of_ids(ds: xr.Dataset, names: NDArray[np.object_], dim: str) -> NDArray[np.int64]:
+    """Return the position of each id, or -1. Raises ValueError for a repeated id."""
+    variable, ids = _ids(ds, dim)
+    if ids is None:
+        return np.full(names.size, -1, np.int64)
+    wanted = pd.Index(names, dtype=object).unique()
+    which = wanted.get_indexer(pd.Index(ids, dtype=object))
+    there = np.flatnonzero(which >= 0)
+    repeated = np.flatnonzero(np.bincount(which[there], minlength=wanted.size) > 1)
+    if repeated.size:
+        k = int(repeated[0])
+        raise _repeated(variable, wanted[k], np.flatnonzero(which == k))
+    place = np.full(wanted.size, -1, np.int64)
+    place[which[there]] = there
+    return place[wanted.get_indexer(pd.Index(names, dtype=object))]
+
+
+def _ids(ds: xr.Dataset, dim: str) -> tuple[str, NDArray[np.object_] | None]:
+    """Return the variable that identifies the members of a dimension, and its text, if any."""
+    for name in (labels.ID_OF[dim], dim):
+        values = labels.values_along(ds, name, dim)
+        if values is not None and (name != dim or labels.is_text(labels.decoded(values))):
+            return name, labels.text(values, name)
+    return labels.ID_OF[dim], None
+
+
+def _repeated(variable: str, name: str, places: NDArray[np.int64]) -> ValueError:
+    shown = ", ".join(map(str, places[:5])) + (", ..." if places.size > 5 else "")
+    return ValueError(
+        f"{name!r} names {places.size} members in {variable}, at positions {shown}: select by "
+        "position, or give unique identifiers"
+    )
+
+
+def unknown(ds: xr.Dataset, name: str, dim: str, contigs: Sequence[str] = ()) -> KeyError:
+    """Return the error for a name that is no id, region or contig, with the closest names."""
+    variable, ids = _ids(ds, dim)
+    what = f"{dim}={name!r} is not in {variable}"
+    if ids is None:
+        what = f"{dim}={name!r}: the Dataset has no {variable} to find it in"
+    if contigs:
+        what += f", and no region of the contigs {', '.join(contigs[:8])}"
+        what += ", ..." if len(contigs) > 8 else ""
+    known = [*contigs, *([] if ids is None else ids)]
+    meant = did_you_mean(name, known)
+    if meant == "." and known:
+        meant = f"; the first names are {', '.join(map(repr, known[:_SHOWN]))}."
+    return KeyError(what + meant)
+
+
+def _checked_slice(selection: slice, dim: str) -> slice:
+    for end in (selection.start, selection.stop):
+        if isinstance(end, str):
+            msg = f"{dim}= takes slices of positions, not of labels such as {end!r}: give a region"
+            raise IndexError(msg)
+    return selection
