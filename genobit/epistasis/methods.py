@@ -206,6 +206,44 @@ class EpistasisMethods:
             columns = epistasis.tested(ranking, columns_of)
         return _labelled(ds, ranking, columns, wanted, found.names, about)
 
+    def ranking(self) -> pd.DataFrame:
+        """Return the result of `epistasis` as a table, one row a combination.
+
+        Returns
+        -------
+            Columns ``rank``; for each member ``variant_0`` (position along the variants),
+            ``variant_id_0``, ``variant_contig_0`` and ``variant_position_0``, and so on; the
+            statistic and all other variables along ``rank``, such as ``p``, ``n`` and
+            ``p_familywise``. Contigs and positions are left out where the data have none. It is in
+            memory, as the result is.
+
+        Raises
+        ------
+        ValueError
+            If the Dataset is not a result of `epistasis`.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 0], [0, 1], [0, 0], [0, 1]], [[0, 0], [0, 0], [0, 1], [0, 1]]])
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> top = ds.genobit.epistasis([0, 1, 1, 0], order=2, top=1)
+        >>> top.genobit.ranking()[["rank", "variant_0", "variant_1", "n"]]
+           rank  variant_0  variant_1  n
+        0     1          0          1  4
+        """
+        from genobit.epistasis.result import is_ranking, ranked
+
+        if not is_ranking(self._ds):
+            held = ", ".join(map(str, list(self._ds.data_vars)[:6])) or "no variables"
+            msg = (
+                "ranking() takes the result of ds.genobit.epistasis(...), which has 'variants' of "
+                f"shape (rank, order); this Dataset has {held}. For genotypes, call "
+                "ds.genobit.epistasis(phenotype).genobit.ranking()"
+            )
+            raise ValueError(msg)
+        return ranked(self._ds).table()
+
 
 def _scope(ds: xr.Dataset, order: int, given: EpistasisLimits) -> Limits:
     """Return the limits as arrays along the variants."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from genobit.data.pairs.table import PairTable
+
 #: Every result that has plots. The first that matches counts, so general ones come last.
 RESULTS = (
     *ld.RESULTS,
@@ -38,7 +40,7 @@ RESULTS = (
 
 
 def figure_of(
-    data: xr.DataArray | xr.Dataset, kind: str | None, options: Mapping[str, Any]
+    data: xr.DataArray | xr.Dataset | PairTable, kind: str | None, options: Mapping[str, Any]
 ) -> Figure:
     """Return the figure of a result.
 

@@ -192,7 +192,8 @@ class TestSaves:
         explorer.filter = "rs8"
         path = explorer.save_ranking(tmp_path / "top.csv")
         pd.testing.assert_frame_equal(
-            pd.read_csv(path), explorer.ranking.astype({"contig_0": int, "contig_1": int})
+            pd.read_csv(path),
+            explorer.ranking.astype({"variant_contig_0": int, "variant_contig_1": int}),
         )
         assert str(path) in explorer.status
 

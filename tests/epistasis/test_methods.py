@@ -265,3 +265,33 @@ def test_ctrl_c__within_compiled_code_leaves_what_is_done(monkeypatch: pytest.Mo
         top = data(12).genobit.epistasis(CASE)
     assert top.attrs["partial"]
     assert 0 < top.attrs["fraction_searched"] < 1
+
+
+class TestRanking:
+    def test_rows_are_combinations_with_labels_member_by_member(self) -> None:
+        ds = data()
+        top = ds.genobit.epistasis(CASE, top=4, permutations=3, seed=1)
+        table = top.genobit.ranking()
+        assert table["rank"].tolist() == [1, 2, 3, 4]
+        for member in (0, 1):
+            places = top["variants"].values[:, member]
+            assert table[f"variant_{member}"].tolist() == places.tolist()
+            for label in ("variant_id", "variant_position"):
+                assert table[f"{label}_{member}"].tolist() == ds[label].values[places].tolist()
+        for name in ("mi", "p", "n", "p_familywise"):
+            np.testing.assert_array_equal(table[name], top[name].values)
+
+    @pytest.mark.parametrize("order", [1, 3])
+    def test_any_order_and_a_part_of_the_ranks(self, order: int) -> None:
+        top = data().genobit.epistasis(CASE, order=order, top=3).isel(rank=slice(0, 2))
+        table = top.genobit.ranking()
+        assert len(table) == 2
+        assert [name for name in table if name.startswith("variant_id_")] == [
+            f"variant_id_{member}" for member in range(order)
+        ]
+
+    def test_other_datasets_are_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"has call_genotype.*epistasis\(phenotype\)"):
+            data().genobit.ranking()
+        with pytest.raises(ValueError, match="has no variables"):
+            xr.Dataset().genobit.ranking()

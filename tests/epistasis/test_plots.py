@@ -10,7 +10,7 @@ import xarray as xr
 from genobit.epistasis.plots.arcs import MOST_ARCS, STRIP, WIDTH, arcs, draw_arcs
 from genobit.epistasis.plots.penetrance import draw_cells, reach_of
 from genobit.epistasis.plots.ranking import draw_permutations, ranking_width
-from genobit.epistasis.plots.result import ranked
+from genobit.epistasis.result import ranked
 from genobit.launcher.plots import (
     epistasis_arcs,
     marginal_effects,
@@ -189,7 +189,13 @@ class TestRanked:
     def test_tables_for_files(self, variants):
         found = ranked(made(), variants)
         table = found.table()
-        assert table.columns[:5].tolist() == ["rank", "variant_0", "id_0", "contig_0", "position_0"]
+        assert table.columns[:5].tolist() == [
+            "rank",
+            "variant_0",
+            "variant_id_0",
+            "variant_contig_0",
+            "variant_position_0",
+        ]
         assert table["mi"].tolist() == found.scores.tolist()
         cells = found.cell_table(0)
         assert cells.columns.tolist() == ["rs0", "rs1", "n 0", "share 0", "n 1", "share 1", "n"]

@@ -72,6 +72,19 @@ def test_selected_and_lazy_results_are_drawn(results: dict[str, Any]) -> None:
     assert ds.genobit.allele_frequency().genobit.plot(folded=False)._repr_html_()
 
 
+def test_tables_of_pairs_draw_their_network(tmp_path: Path) -> None:
+    expr = gb.sample_expression().isel(gene=slice(0, 60))
+    pairs = expr.genobit.kendall_pairs(0.5, 0.01)
+    drawn = pairs.plot()
+    assert isinstance(drawn, Figure)
+    assert drawn.save(tmp_path / "network.html").stat().st_size > 100_000
+    assert isinstance(pairs.plot("network", colour_by=expr["gene_module"]), Figure)
+    with pytest.raises(ValueError, match="no plot 'netwrk'; did you mean 'network'"):
+        pairs.plot("netwrk")
+    with pytest.raises(TypeError, match="no option 'color_by'; did you mean 'colour_by'"):
+        pairs.plot(color_by="module")
+
+
 def test_clumps_of_p_values_and_their_logarithms() -> None:
     ds = gb.sample_dataset().isel(samples=slice(0, None, 20), variants=slice(0, 200))
     p = 10 ** -np.linspace(0.0, 8.0, 200)

@@ -246,28 +246,39 @@ class PairTable:
         names = _names_in(edges, self.row) if self._names is None else self._names()
         return Network(edges, names, self.row, self.value, {**edges.attrs, **self.attrs})
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, kind: str | None = None, **options: Any) -> Any:
         """Draw the network of the pairs.
 
         Parameters
         ----------
+        kind
+            Kind of plot: "network", the only one.
         **options
             As for `genobit.plots.kendall_network`.
 
         Returns
         -------
-            A HoloViews figure.
+            `genobit.visual.figure.Figure`, as ``result.genobit.plot()`` returns: a notebook shows
+            it, ``.save("figure.html")`` writes it, and ``.hv`` is the HoloViews object.
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind.
+        TypeError
+            For an unknown option.
 
         Examples
         --------
         >>> import genobit, numpy as np, xarray as xr
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> figure = ds.genobit.ld_pairs(threshold=0.5).plot()
+        >>> ds.genobit.ld_pairs(threshold=0.5).plot()
+        <Figure '2 variables, 1 edge, 1 component': .show() opens it, ...>
         """
         # Import by name: the figures of networks are in a higher layer.
-        figures = importlib.import_module("genobit.launcher.plots")
-        return figures.kendall_network(self.to_network(), **options)
+        figures = importlib.import_module("genobit.launcher.figures")
+        return figures.figure_of(self, kind, options)
 
     def __repr__(self) -> str:
         """List the columns, and say that nothing is computed."""

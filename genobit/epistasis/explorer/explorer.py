@@ -13,7 +13,7 @@ from genobit.epistasis.explorer.views import Cells, Genome, Marginals, Permutati
 from genobit.epistasis.plots.arcs import arcs
 from genobit.epistasis.plots.penetrance import MOST_MEMBERS, reach_of
 from genobit.epistasis.plots.ranking import listed, ranking_width, summary, without_permutations
-from genobit.epistasis.plots.result import ranked
+from genobit.epistasis.result import ranked
 from genobit.visual.controls import dropdown, linked, row
 from genobit.visual.explorer import Explorer, in_words
 from genobit.visual.files import Export, csv_writer

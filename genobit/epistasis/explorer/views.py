@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import holoviews as hv
 
     from genobit.epistasis.plots.arcs import Arcs
-    from genobit.epistasis.plots.result import Ranked
+    from genobit.epistasis.result import Ranked
     from genobit.visual.bridge import UiThread
 
 #: Largest distance in screen pixels between an arc and a click on it.

@@ -12,7 +12,7 @@ from bokeh.models import HoverTool
 from bokeh.palettes import interp_palette
 
 from genobit.data import labels
-from genobit.epistasis.plots.result import Ranked, ranked
+from genobit.epistasis.result import Ranked, ranked
 from genobit.visual.placing import free_labels, nearest_segment, text_width
 from genobit.visual.style import BLUES, SELECTED_COLOUR, few_marks, megabases, number, plain_frame
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import xarray as xr
-
 from genobit.epistasis.plots.arcs import epistasis_arcs
 from genobit.epistasis.plots.marginals import marginal_effects
 from genobit.epistasis.plots.penetrance import MOST_MEMBERS, penetrance_heatmap
 from genobit.epistasis.plots.ranking import permutation_histogram, ranking_table
+from genobit.epistasis.result import is_ranking
 from genobit.visual.results import Result
 
 if TYPE_CHECKING:
@@ -19,18 +18,10 @@ _TABLES: dict[str, Callable[..., Any]] = {"ranking": ranking_table, "arcs": epis
 _TABLES |= {"marginals": marginal_effects, "permutations": permutation_histogram}
 
 
-def _is_search(data: Any) -> bool:
-    return (
-        isinstance(data, xr.Dataset)
-        and "variants" in data.variables
-        and data["variants"].dims == ("rank", "order")
-    )
-
-
 def _has_cells(data: Any) -> bool:
     """Return whether the genotype cells of a result can be drawn."""
     return (
-        _is_search(data)
+        is_ranking(data)
         and "cell" in data.dims
         and data.sizes["rank"] > 0
         and data.sizes["order"] <= MOST_MEMBERS
@@ -39,5 +30,5 @@ def _has_cells(data: Any) -> bool:
 
 RESULTS = (
     Result(".epistasis()", _has_cells, {"penetrance": penetrance_heatmap, **_TABLES}),
-    Result(".epistasis()", _is_search, {**_TABLES, "penetrance": penetrance_heatmap}),
+    Result(".epistasis()", is_ranking, {**_TABLES, "penetrance": penetrance_heatmap}),
 )

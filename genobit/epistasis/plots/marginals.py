@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.epistasis.plots.penetrance import cell_hover, quantity, short_name
-from genobit.epistasis.plots.result import GENOTYPES, Cells, Ranked, ranked
+from genobit.epistasis.result import GENOTYPES, Cells, Ranked, ranked
 from genobit.visual.placing import text_width
 from genobit.visual.style import few_marks, plain_frame
 

@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import FixedTicker, HoverTool
 
-from genobit.epistasis.plots.result import GENOTYPES, Cells, Ranked, ranked
+from genobit.epistasis.result import GENOTYPES, Cells, Ranked, ranked
 from genobit.visual.style import ORANGE_TO_PURPLE, WHITE, Scale, few_marks, palette, plain_frame
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import HoverTool
 
-from genobit.epistasis.plots.result import Ranked, ranked
+from genobit.epistasis.result import Ranked, ranked
 from genobit.visual.placing import text_width
 from genobit.visual.style import (
     LEAD_COLOUR,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.data.pairs.table import PairTable
 from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap
+from genobit.kendall.plots.network import kendall_network
 from genobit.visual.plain import heatmap, histogram
 from genobit.visual.results import Result
 
@@ -54,7 +56,12 @@ def _values(tau: xr.DataArray | xr.Dataset) -> hv.Histogram:
     return histogram(values, str(matrix.attrs.get("long_name", SCALE.name)), "pair")
 
 
+def _is_table(data: Any) -> bool:
+    return isinstance(data, PairTable)
+
+
 RESULTS = (
+    Result("a table of pairs", _is_table, {"network": kendall_network}),
     Result(".kendall()", _is_one_set, {"heatmap": kendall_heatmap, "histogram": _values}),
     Result(".kendall()", _is_tau, {"heatmap": _rectangle, "histogram": _values}),
 )

@@ -1,4 +1,4 @@
-"""Data of epistasis figures: ranked combinations with names, positions and tables."""
+"""Results of a search in memory: ranked combinations with names, positions and tables."""
 
 from __future__ import annotations
 
@@ -198,9 +198,9 @@ class Ranked:
         columns: dict[str, np.ndarray] = {"rank": self.ranks}
         labels = {
             "variant": self.variants,
-            "id": self.names,
-            "contig": self.contigs,
-            "position": self.positions,
+            "variant_id": self.names,
+            "variant_contig": self.contigs,
+            "variant_position": self.positions,
         }
         for member in range(self.order):
             for name, values in labels.items():
@@ -313,13 +313,24 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
     return found
 
 
+def is_ranking(data: Any) -> bool:
+    """Return whether data are a Dataset of ranked combinations."""
+    import xarray as xr
+
+    return (
+        isinstance(data, xr.Dataset)
+        and "variants" in data.variables
+        and data["variants"].dims == ("rank", "order")
+    )
+
+
 def _check(result: Any) -> None:
     import xarray as xr
 
     wanted = "the Dataset that ds.genobit.epistasis(...) returns"
     if not isinstance(result, xr.Dataset):
         raise TypeError(f"result= is of type {_described(result)}; give {wanted}")
-    if "variants" not in result or result["variants"].dims != ("rank", "order"):
+    if not is_ranking(result):
         held = ", ".join(map(str, list(result.variables)[:6])) or "nothing"
         raise ValueError(
             f"result= is a Dataset without 'variants' of shape (rank, order); it has {held}. "
