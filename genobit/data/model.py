@@ -302,7 +302,8 @@ def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
         return ds[name]
     along = [str(k) for k, v in ds.variables.items() if v.dims == (dim,)]
     # The positions of bits are not data, so do not list them.
-    known = ", ".join(k for k in along if k not in BIT.values()) or "none"
+    along = [k for k in along if k not in BIT.values()]
+    known = ", ".join(along) or "none"
     msg = (
         f"the Dataset has no variable {name!r} along {dim!r} only; such variables: {known}"
         f"{did_you_mean(name, along)} Assign one with ds.assign_coords, or give an array"

@@ -20,6 +20,7 @@ import pandas as pd
 
 from genobit.data import labels
 from genobit.data.checks import check_integer, check_one_of, check_share, is_whole
+from genobit.engine.spelling import did_you_mean
 from genobit.epistasis.limits import EpistasisLimits
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def _named(name: str, given: NDArray[Any], ids: NDArray[Any] | None) -> NDArray[
     known = Counter(texts.tolist())
     for k, text in enumerate(wanted.tolist()):
         if not known[text]:
-            msg = f"{name}[{k}] is {text!r}, which is not in variant_id"
+            msg = f"{name}[{k}] is {text!r}, which is not in variant_id{did_you_mean(text, known)}"
             raise ValueError(msg)
         if known[text] > 1:
             first, second = np.flatnonzero(texts == text)[:2]

@@ -13,7 +13,7 @@ from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     import dask.array as da
     from numpy.typing import DTypeLike
@@ -167,7 +167,7 @@ class KendallGenotypeMethods:
         self,
         statistic: str = "tau_b",
         *,
-        other: xr.Dataset | None = None,
+        other: xr.Dataset | str | Sequence[str] | None = None,
         pvalue: bool | str = False,
         missing: str = "pairwise",
         kernel: str = "auto",
@@ -186,7 +186,7 @@ class KendallGenotypeMethods:
             genotype table of each pair from bit planes. Other kernels, and the "exact" and
             "permutation" tests, rank the dosages.
         other
-            Other variants of the same samples.
+            Other variants of the same samples: a Dataset, or ids or regions of this Dataset.
 
         Returns
         -------

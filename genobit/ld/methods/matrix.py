@@ -12,7 +12,7 @@ from genobit.data.size_limit import compute_within_limit
 from genobit.data.windows import named_window, window_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     import dask.array as da
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class LDMethods:
         statistic: str = "r2",
         *,
         phased: bool | None = None,
-        other: xr.Dataset | None = None,
+        other: xr.Dataset | str | Sequence[str] | None = None,
         window: int | str | None = None,
         explain: bool = False,
         compute: bool = False,
@@ -49,8 +49,9 @@ class LDMethods:
             default, a packed Dataset is used as it was packed, and ``call_genotype`` is used as
             dosages.
         other
-            Dataset of variants to compare with, for the same samples. Its variants become the
-            columns of the result. By default all variants are compared with each other.
+            Variants to compare with, which become the columns of the result: a Dataset of the same
+            samples, or ids or regions of this Dataset, such as `"rs4988235"`. By default all
+            variants are compared with each other.
         window
             Largest distance between two variants: a number of variants (1000) or a distance
             ("500kb", "0.5cM"). Pairs on different contigs are left out. The result is a band,
