@@ -188,6 +188,9 @@ CASES = [
     Case("packed", "isel", {"variants": slice(5)}, {
         "variants": {"variants": slice(6)}, "samples": {"samples": [3, 1]},
     }),
+    Case("packed", "sel", {"variants": slice(5)}, {
+        "variants": {"variants": "2"}, "samples": {"samples": ["s3", "s1"]},
+    }),
     Case("packed", "join", {"table": trait}, {
         "table": {"table": partial(trait, 1)}, "on": {"on": {"sample_id": "twin"}, "columns": "x"},
         "columns": {"columns": "x"}, "missing": {"missing": "refuse"},
