@@ -184,7 +184,7 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.grm_pairs": lambda x: x.bits.genobit.grm_pairs(threshold=0.0),
     "Dataset.join": lambda x: x.ds.genobit.join(
         pd.DataFrame({"sample_id": [f"s{k}" for k in range(4)], "height": [1.5, 2.5, 3.5, 4.5]})
-    ),
+    )[["height"]],
     "Dataset.isel": lambda x: [
         side.genobit.isel(variants=[0, 7], samples=slice(3, 6))
         for side in (x.bits, x.ds.genobit.pack(rows="samples"))

@@ -260,14 +260,15 @@ def expected_homozygosity(
     return np.where(used, np.rint((1 - het) * UNIT), 0).astype(np.int64), used
 
 
-def _counts_by_set(turned: list[NDArray[np.uint64]], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Count carriers, homozygotes and calls of each sample: int64 (samples, sets, 3)."""
+def _counts_by_set(turned: list[NDArray[np.uint64]], masks: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Count carriers, homozygotes and calls of each sample: int32 (samples, sets, 3)."""
     from genobit.quality.kernels.counts import count_genotypes
 
     carrier, hom_alt = turned[:2]
     sizes = masks.sum(axis=1, dtype=np.int64)[None]
     how = np.where(sizes > 0, MASKED, EMPTY).astype(np.uint8)
-    out = np.zeros((carrier.shape[0], masks.shape[0], 3), np.int64)
+    # A cohort of half a million samples takes 42 MB of these counts for each thread.
+    out = np.zeros((carrier.shape[0], masks.shape[0], 3), np.int32)
     kinds = np.zeros(carrier.shape[0], np.uint8)
     count_genotypes(
         carrier,

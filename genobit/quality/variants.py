@@ -73,12 +73,12 @@ def counted(
     rows = as_rows(blocks, layout)
     carrier, hom_alt = rows.planes
     called = rows.called
-    raw = np.zeros((carrier.shape[0], sets.how.shape[1], 3), np.int64)
+    raw = np.zeros((carrier.shape[0], sets.how.shape[1], 3), np.int32)
     complete = called is None
     count_genotypes(
         carrier, hom_alt, carrier if called is None else called, complete, kinds, *sets, raw
     )
-    c, h, n = np.moveaxis(raw, 2, 0)
+    c, h, n = np.moveaxis(raw.astype(np.int64), 2, 0)
     return Counts(
         n_called=n[:, PRESENT],
         n_samples=sets.sizes[kinds, PRESENT],

@@ -81,7 +81,7 @@ def many_rows(path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    part = pa.table({name: np.zeros(2**20, np.int64) for name in "abcd"})
+    part = pa.table({name: np.zeros(2**20, np.int64) for name in ("gene_0", "gene_1", "tau", "n")})
     with pq.ParquetWriter(path, part.schema) as writer:
         for _ in range(40):
             writer.write_table(part)

@@ -174,6 +174,6 @@ def test_it_is_made_once_and_always_the_same(
 
 def test_missing_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"pip install 'genobit\[sample\]'"):
+    with pytest.raises(ImportError, match="pip install msprime"):
         sample_dataset(cache_dir=tmp_path)
     assert list((tmp_path / "sample").iterdir()) == []

@@ -90,7 +90,7 @@ def test_pairs__are_strong_and_near(written):
     pairs = pandas.read_parquet(written / "ld_pairs.parquet")
     assert len(pairs) > 100
     assert pairs["r2"].min() >= 0.2
-    assert (pairs["position_1"] - pairs["position_0"]).between(0, 200_000).all()
+    assert (pairs["variant_position_1"] - pairs["variant_position_0"]).between(0, 200_000).all()
 
 
 def test_related_pairs__begin_the_table_of_the_report(written):

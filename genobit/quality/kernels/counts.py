@@ -37,7 +37,7 @@ def count_genotypes(
     masks: NDArray[np.uint64],
     how: NDArray[np.uint8],
     sizes: NDArray[np.int64],
-    out: NDArray[np.int64],
+    out: NDArray[np.int32],
 ) -> None:
     """Count carriers, homozygotes and calls of each row in each set of its kind.
 
