@@ -59,7 +59,7 @@ class PlotMethods:
             - rank correlations and similarities: "heatmap", "histogram"
             - interactions: "penetrance", "ranking", "arcs", "marginals", "permutations"
             - a tree: "homoplasy", "sites"; ancestral states: "tree"; a search: "trace"
-            - allele frequencies: "spectrum"
+            - allele frequencies: "spectrum"; statistics of variants and samples: "histogram"
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists those that exist. `genobit.plots` describes them.

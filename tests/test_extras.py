@@ -89,7 +89,9 @@ results = {
     "kendall_pairs": expr.genobit.kendall_pairs(0.1, None),
     "epistasis": ds.genobit.epistasis(case, order=2, top=3),
     "epistasis of a trait": ds.genobit.epistasis(trait, order=2, top=3, statistic="f"),
-    "parsimony_search": aln.genobit.parsimony_search(seed=1, replicates=2, iterations=2),
+    "parsimony_search": aln.genobit.parsimony_search(
+        seed=1, effort=gb.SearchEffort(replicates=2, iterations=2)
+    ),
     "frequency": ds.genobit.allele_frequency().compute(),
 }
 gb.to_zarr(bits, stored)

@@ -53,6 +53,8 @@ class QualityMethods:
             ds, layout, planes = packed.by_variants(self._ds, phased=None)
             found = allele_frequency(planes, layout)
         else:
+            if layout is None:
+                model.require_genotypes(self._ds)
             human = chromosomes.are_human(self._ds)
             ds, stats = _variant_stats(
                 self._ds, ["allele_frequency"], None, founders=False, autosomes=human

@@ -86,9 +86,9 @@ def test_methods__follow_the_option(monkeypatch, capsys) -> None:
     monkeypatch.setattr(progress, "DELAY", 0)
     expr = xr.DataArray(np.random.default_rng(1).normal(size=(20, 12)), dims=("gene", "sample"))
     with gb.set_options(progress=True):
-        expr.genobit.kendall_pairs(0.3)
+        expr.genobit.kendall_pairs(0.3).head()
         assert "1/1" in capsys.readouterr().err
-        expr.genobit.kendall_pairs(0.3, progress=False)
+        expr.genobit.kendall_pairs(0.3, progress=False).head()
     assert not capsys.readouterr().err
 
 
@@ -112,7 +112,7 @@ CALLS = {
     "ld": lambda: data().genobit.ld(compute=True),
     "grm": lambda: data().genobit.grm(compute=True),
     "kendall": lambda: rows().genobit.kendall(compute=True),
-    "kendall_pairs": lambda: rows().genobit.kendall_pairs(0.1),
+    "kendall_pairs": lambda: rows().genobit.kendall_pairs(0.1).to_dataframe(),
     "pca": lambda: data().genobit.pca(2),
     "unrelated": lambda: data().genobit.unrelated(threshold=0.1),
     "ld_prune": lambda: data().genobit.ld_prune(10, 1),

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit import EpistasisLimits
 from genobit.engine.schedule import streaming
 from genobit.engine.schedule.memory_mapped import Mapped, PlaneFile, in_memory, opened, taken
 from genobit.epistasis.schedule import units
@@ -133,8 +134,12 @@ def test_ranking__of_planes_in_files_is_that_of_memory(tmp_path: Path, scheduler
 CALLS: list[dict[str, Any]] = [
     {"order": 2, "top": 30},
     {"order": 2, "top": 10, "statistic": "boost", "permutations": 3},
-    {"order": 3, "top": 10, "variants_0": [20, 3], "variants_1": [7, 8, 25], "min_gap": 2},
-    {"order": 2, "top": 10, "prefilter": 12, "max_r2": 0.9},
+    {
+        "order": 3,
+        "top": 10,
+        "limits": EpistasisLimits(variants_0=[20, 3], variants_1=[7, 8, 25], min_gap=2),
+    },
+    {"order": 2, "top": 10, "limits": EpistasisLimits(prefilter=12, max_r2=0.9)},
     {"order": 1, "top": 5},
 ]
 
