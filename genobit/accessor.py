@@ -49,7 +49,7 @@ class PlotMethods:
         Parameters
         ----------
         kind
-            Kind of plot; the default is the first of the result:
+            Kind of plot. The default is the first kind listed for the result:
 
             - LD: "triangle", "heatmap", "decay", "histogram"; with one variant: "track"
             - pruning: "track"; clumps: "manhattan"; LD scores: "track", "histogram"; decay:
@@ -62,7 +62,7 @@ class PlotMethods:
             - allele frequencies: "spectrum"; statistics of variants and samples: "histogram"
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
-            raises an error that lists those that exist. `genobit.plots` describes them.
+            raises an error that lists the valid names. `genobit.plots` describes the options.
 
         Returns
         -------
@@ -72,7 +72,7 @@ class PlotMethods:
         Raises
         ------
         ValueError
-            For data that are no result, and for an unknown kind.
+            For data that are not a result of genobit, and for an unknown kind.
         TypeError
             For an unknown option.
 
@@ -109,7 +109,7 @@ class GenobitDatasetAccessor(
     PlotMethods,
     SuggestsNames,
 ):
-    """Genotype analyses of a Dataset, packed or not."""
+    """Genotype analyses of a Dataset of genotype calls or of packed bit planes."""
 
     _called = "ds.genobit"
 
@@ -135,7 +135,7 @@ class GenobitDatasetAccessor(
 
     @property
     def explore(self) -> Any:
-        """The explorers: `explore()` opens the launcher, and `explore.ld()` one explorer."""
+        """The explorers: `explore()` opens a menu of all, and `explore.ld()` opens one."""
         # Import by name: this is the only place where a lower layer uses a higher one.
         return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
@@ -170,9 +170,9 @@ class GenobitDatasetAccessor(
         -------
             Dataset of uint64 planes, which `genobit.engine.bits.layout` describes. Variables that
             describe variants or samples are kept as coordinates. A dosage takes 2 or 3 bits per
-            call; ``call_genotype`` takes 16. A dosage is missing if one of its two alleles is
-            missing. In ``call_genotype``, -1 is missing and -2 marks a lower ploidy. A haplotype
-            with -2 is missing, and the dosage of (-1, -2) is missing too. The variable
+            call; ``call_genotype`` takes 16 bits per call. A dosage is missing if one of its two
+            alleles is missing. In ``call_genotype``, -1 is missing and -2 marks a lower ploidy. A
+            haplotype with -2 is missing, and the dosage of (-1, -2) is missing too. The variable
             ``call_genotype_mask`` is redundant and is not read.
 
         Raises
@@ -326,5 +326,5 @@ class GenobitDataArrayAccessor(
 
     @property
     def explore(self) -> Any:
-        """The explorers: `explore()` opens the launcher, `explore.kendall()` one explorer."""
+        """The explorers: `explore()` opens a menu of all, and `explore.kendall()` opens one."""
         return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)

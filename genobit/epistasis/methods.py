@@ -109,7 +109,7 @@ class EpistasisMethods:
             variables are:
 
             - ``variants`` (rank, order): positions along the variants, ascending
-            - ``mi``: mutual information in nats, and ``g`` = 2 n mi; not with "f"
+            - ``mi``, ``g``, except with "f": mutual information in nats, and the G statistic 2 n mi
             - ``chi2``, ``gain``, ``boost`` or ``f``: the statistic, if it is not ``mi``
             - ``p``: p-value of the single combination, not corrected for the search. It comes from
               the chi2 distribution with ``df`` degrees of freedom; for "gain", the test statistic
@@ -134,16 +134,16 @@ class EpistasisMethods:
             For a phenotype with a wrong number of samples, with labels that lack a sample, or with
             only one class. For a continuous phenotype with a statistic that needs classes. With
             "f", for an outlier: a value whose distance from the median is over 10,000 times the
-            median distance. For an unknown choice or a number out of range. For a search longer
-            than ``get_options().longest_search`` (one hour by default); the message gives the
-            estimated time and ways to reduce the time.
+            median of these distances. For an unknown ``statistic``, or a number out of range. For a
+            search longer than ``get_options().longest_search`` (one hour by default); the message
+            gives the estimated time and ways to reduce it.
         MemoryError
             For a search that needs more than ``get_options().eager_limit`` bytes. The error is
             raised before the search starts. Its message gives ways to reduce the memory.
         OSError
             If the folder ``get_options().spill_to`` has too little free space.
         genobit.epistasis.schedule.search.SearchError
-            If a part of the search fails. The error holds the ranking of the other parts.
+            If a part of the search fails. The error holds the ranking that the other parts give.
 
         Notes
         -----

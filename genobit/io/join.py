@@ -36,7 +36,7 @@ class JoinMethods:
         ----------
         table
             Path of a text file with a header, or a frame. Columns of a file are separated by tabs,
-            commas, semicolons or spaces, and the file may be compressed by gzip. A frame is a
+            commas, semicolons or spaces. The file may be compressed with gzip. A frame is a
             DataFrame of pandas, polars or Arrow, a named Series, or an xarray Dataset or DataArray.
         on
             Variable of the Dataset whose values are the key of the table, such as "sample_id",
@@ -46,11 +46,11 @@ class JoinMethods:
             give ``{"sample_id": "name of the column"}``. The index of a pandas frame is a column
             too.
         columns
-            Columns to add: a name, a list of names, or a dictionary that gives new names,
-            ``{"sex": "reported_sex"}``. The default is all columns but the key, FID and IID.
+            Columns to add: a name, a list of names, or a dictionary that gives new names, ``{"sex":
+            "reported_sex"}``. The default is all columns except the key, FID and IID.
         missing
-            Rule for samples (variants) that have no row. "keep" gives them missing values: NaN for
-            numbers, None for text, NaT for dates. "refuse" raises an error.
+            Rule for samples or variants without a row in the table. "keep" gives them missing
+            values: NaN for numbers, None for text, NaT for dates. "refuse" raises an error.
 
         Returns
         -------
@@ -72,8 +72,8 @@ class JoinMethods:
         Notes
         -----
         Keys are compared as text, so "007" in a file differs from "7". Other columns are parsed by
-        pandas. Only its own names (empty, NA, NaN, null and so on) mean missing. -9 stays a number;
-        use ``ds.bmi.where(ds.bmi != -9)`` to mark it missing.
+        pandas. Missing values are the ones that pandas recognises: empty cells, NA, NaN, null and
+        similar names. -9 stays a number; use ``ds.bmi.where(ds.bmi != -9)`` to mark it missing.
 
         Examples
         --------

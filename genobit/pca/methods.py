@@ -88,7 +88,7 @@ class PCAMethods:
             - ``loadings`` (variants, components): each component is a vector of norm 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
             - ``explained_variance_ratio`` (components): share of the sum of all eigenvalues
-            - ``allele_frequency`` (variants): NaN where no call is present
+            - ``allele_frequency`` (variants): frequency of the counted allele, NaN without calls
 
             Variants that ``autosomes`` leaves out have loading 0 and frequency NaN, so `project`
             uses the same variants. The attribute ``variants`` is the number of polymorphic variants
@@ -99,9 +99,9 @@ class PCAMethods:
         Raises
         ------
         ValueError
-            For an unknown choice, a frequency outside [0, 1], or more components than exist. With
-            "pairwise", for a sample without calls, or for two samples without a variant called in
-            both.
+            For an argument with an invalid value, a frequency outside [0, 1], or more components
+            than exist. With "pairwise", for a sample without calls, or for two samples without a
+            variant called in both.
         MemoryError
             If the exact method would take more than ``get_options().eager_limit`` bytes.
 

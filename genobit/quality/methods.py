@@ -35,8 +35,8 @@ class QualityMethods:
             float64 (variants,), lazy: the number of copies of the counted allele, divided by the
             number of called alleles. A variant without calls is NaN. ``attrs["counted_allele"]``
             names the counted allele. The minor allele frequency is ``np.minimum(f, 1 - f)``. On
-            chromosomes X, Y and MT of humans, alleles count as in `variant_stats`. Planes of
-            haplotypes count each called haplotype.
+            human chromosomes X, Y and MT, alleles are counted as in `variant_stats`. With packed
+            haplotypes, each called haplotype counts as one allele.
 
         Examples
         --------
@@ -81,21 +81,21 @@ class QualityMethods:
     ) -> xr.Dataset:
         """Compute call rate, allele frequency and Hardy-Weinberg test of each variant.
 
-        The numbers are those of ``plink --freq --missing --hardy``, version 1.9.
+        The values are the same as from ``plink --freq --missing --hardy``, version 1.9.
 
         Parameters
         ----------
         hwe
-            "exact" is the exact test of Wigginton et al. (2005). "midp" counts half of the
-            probability of the observed genotypes.
+            "exact" is the exact test of Wigginton et al. (2005). "midp" is its mid-p version: the
+            observed genotype counts contribute half of their probability.
         hwe_samples
             Samples of the Hardy-Weinberg test: a boolean mask, a labelled mask such as
-            ``ds.sample_phenotype == 1``, or the name of a boolean variable. By default all samples;
-            ``plink --hwe`` takes controls only if the phenotype is case/control.
+            ``ds.sample_phenotype == 1``, or the name of a boolean variable. The default is all
+            samples. With a case/control phenotype, ``plink --hwe`` tests only the controls.
         founders
-            Leave samples with a known parent (``sample_father_id``, ``sample_mother_id``) out of
-            allele frequencies, genotype counts and the test, as plink does by default. Call rates
-            are always those of all samples.
+            Compute allele frequencies, genotype counts and the test from founders only, as plink
+            does by default. Founders are samples without a known parent (``sample_father_id``,
+            ``sample_mother_id``). Call rates always use all samples.
         autosomes
             True recognises human chromosomes by the names of the contigs. Give the number of
             autosomes of another species, or the names of the contigs with two copies. False counts
@@ -105,19 +105,26 @@ class QualityMethods:
         -------
             Dataset along variants with their labels. Every variable is lazy:
 
-            - ``call_rate``, ``n_called``: samples with a call. On Y only males count.
-            - ``allele_count``, ``allele_number``: copies of the counted allele, called alleles.
-            - ``allele_frequency``, ``maf``: frequency of the counted and of the rarer allele.
-            - ``n_hom_ref``, ``n_het``, ``n_hom_alt``: genotypes of samples with two copies.
-            - ``het``, ``het_expected``: their share of heterozygotes, and 2 p (1 - p).
-            - ``hwe_p``: p-value of the test. NaN on Y and MT; 1 without calls (0.5 for "midp").
-            - ``n_het_haploid``: heterozygous calls where a sample has one copy.
+            - ``call_rate``, ``n_called``: share and number of samples with a call. On Y only males
+              count.
+            - ``allele_count``, ``allele_number``: number of copies of the counted allele, and
+              number of called alleles.
+            - ``allele_frequency``, ``maf``: frequency of the counted allele and of the minor
+              allele.
+            - ``n_hom_ref``, ``n_het``, ``n_hom_alt``: genotype counts of samples that have two
+              copies of the chromosome.
+            - ``het``, ``het_expected``: observed share of heterozygotes in these counts, and
+              expected share 2 p (1 - p).
+            - ``hwe_p``: p-value of the test. It is NaN on Y and MT. Without calls, it is 1 (0.5 for
+              "midp").
+            - ``n_het_haploid``: number of heterozygous calls of samples that have one copy of the
+              chromosome.
 
-            On X, males (``sample_sex`` is 1) count one allele, and are left out of genotype counts
-            and the test. On Y males count one allele, and on MT all samples. Heterozygous calls
-            there count no allele, but they count as called. Without ``sample_sex``, all samples
-            have two copies of X, and all count on Y. A haploid call of a VCF, (a, -2), is read as
-            (a, a). Dosages are needed: a call of two alleles of which one is missing is missing.
+            A male (``sample_sex`` is 1) has one allele on X and on Y. Every sample has one allele
+            on MT. Genotype counts and the test on X leave out males. If a sample has one allele,
+            its heterozygous calls add no allele, but they count as called. Without ``sample_sex``,
+            all samples have two copies of X, and all samples count on Y. A haploid call of a VCF,
+            (a, -2), is read as (a, a). A call with one missing allele counts as missing.
 
         Raises
         ------
@@ -158,18 +165,19 @@ class QualityMethods:
     ) -> xr.Dataset:
         """Compute call rate, heterozygosity, inbreeding and inferred sex of each sample.
 
-        The numbers are those of ``plink --missing --het --check-sex``, version 1.9.
+        The values are the same as from ``plink --missing --het --check-sex``, version 1.9.
 
         Parameters
         ----------
         founders
-            Take allele frequencies of samples without known parents, as plink does by default.
+            Compute allele frequencies from samples without known parents only, as plink does by
+            default.
         small_sample
-            Multiply expected heterozygosity of autosomes by n / (n - 1) for n called alleles, as
-            ``plink --het small-sample``.
+            Multiply the expected heterozygosity of autosomes by n / (n - 1), as ``plink --het
+            small-sample`` does. n is the number of called alleles.
         sex_limits
-            A sample is inferred female if F of X is below the first, and male if F is above the
-            second.
+            Two limits for F on chromosome X. A sample is inferred female if F is below the first
+            limit, and male if F is above the second limit.
         autosomes
             As for `variant_stats`.
 
@@ -177,21 +185,24 @@ class QualityMethods:
         -------
             Dataset along samples with their labels. Every variable is lazy:
 
-            - ``call_rate``, ``n_called``: variants with a call. Y counts for males only.
-            - ``n_alt``: copies of the counted allele.
-            - ``n_autosomal``, ``n_hom``, ``n_hom_expected``: N(NM), O(HOM) and E(HOM) of plink,
-              the calls at polymorphic autosomal variants, and how many are homozygous.
+            - ``call_rate``, ``n_called``: share and number of variants with a call. Variants on Y
+              count for males only.
+            - ``n_alt``: number of copies of the counted allele.
+            - ``n_autosomal``: number of calls at polymorphic autosomal variants, N(NM) in plink.
+            - ``n_hom``, ``n_hom_expected``: observed and expected number of homozygotes among
+              these calls, O(HOM) and E(HOM) in plink.
             - ``het``: share of heterozygotes among these calls.
             - ``inbreeding``: F = (O(HOM) - E(HOM)) / (N(NM) - E(HOM)).
 
-            With variants on X also ``x_inbreeding``, F of X, and ``sex_inferred`` (1 male, 2
-            female, 0 undecided). With ``sample_sex`` also ``sex_status``: "OK" if both sexes are
-            known and equal, else "PROBLEM".
+            If there are variants on X, the Dataset also has ``x_inbreeding``, F on X, and
+            ``sex_inferred`` (1 male, 2 female, 0 undecided). If ``sample_sex`` is known too, it
+            also has ``sex_status``: "OK" if the inferred and the given sex are known and equal,
+            else "PROBLEM".
 
         Raises
         ------
         KeyError, TypeError, ValueError
-            As for `variant_stats`, and for limits that are not two rising numbers.
+            As for `variant_stats`, and for ``sex_limits`` that are not two ascending numbers.
 
         Examples
         --------
@@ -226,38 +237,40 @@ class QualityMethods:
     ) -> xr.Dataset:
         """Keep the samples and variants that pass all thresholds, as plink 1.9 does.
 
-        The result is lazy, but the statistics are computed at once: one pass over the genotypes for
-        the variants, and one more with ``max_sample_missing``. Each threshold is one rule, and None
-        applies no rule. Samples are removed first. Variants are judged by the samples that are
-        left, and by ``max_missing``, ``min_hwe`` and ``min_maf`` in this order.
+        The result is lazy, but the statistics are computed at once, in one pass over the genotypes.
+        ``max_sample_missing`` needs a second pass. Each threshold is one rule; None switches the
+        rule off. Samples are removed first. Variants are then tested on the remaining samples,
+        first by ``max_missing``, then by ``min_hwe`` and last by ``min_maf``.
 
         Parameters
         ----------
         min_maf
-            Least frequency of the rarer allele (``plink --maf``). A variant without called alleles
-            has none, and passes.
+            Smallest minor allele frequency (``plink --maf``). A variant without called alleles
+            passes.
         max_missing
             Largest share of samples without a call (``plink --geno``).
         max_sample_missing
             Largest share of variants without a call (``plink --mind``).
         min_hwe
-            Least p-value of the Hardy-Weinberg test (``plink --hwe``). Variants on Y and MT pass.
+            Smallest p-value of the Hardy-Weinberg test (``plink --hwe``). Variants on Y and MT
+            pass.
         hwe, hwe_samples, founders, autosomes
-            As for `variant_stats`. With a case/control phenotype, ``plink --hwe`` tests controls:
-            give ``hwe_samples=ds.sample_phenotype == 1``. With relatives, give ``founders=True`` to
-            keep the variants that plink keeps.
+            As for `variant_stats`. With a case/control phenotype, ``plink --hwe`` tests only the
+            controls. To do the same, give ``hwe_samples=ds.sample_phenotype == 1``. If the samples
+            include relatives, give ``founders=True`` to keep the same variants as plink.
 
         Returns
         -------
-            The Dataset with the kept samples and variants, packed or not as before.
-            ``attrs["removed_by_min_maf"]`` is the number of variants that this rule removed, and so
-            on for each rule of the call; ``removed_by_max_sample_missing`` counts samples.
+            The Dataset with the kept samples and variants. It is packed if the input is packed.
+            Each rule of the call has an attribute with the number of variants that it removed, such
+            as ``attrs["removed_by_min_maf"]``. ``removed_by_max_sample_missing`` is a number of
+            samples.
 
         Raises
         ------
         KeyError, TypeError, ValueError
-            As for `variant_stats`, for a threshold outside [0, 1], for a call without thresholds,
-            and if no sample or no variant is left.
+            As for `variant_stats`. Also for a threshold outside [0, 1], for a call without
+            thresholds, and if no sample or no variant is left.
 
         Examples
         --------

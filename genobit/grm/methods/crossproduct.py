@@ -21,8 +21,8 @@ class CrossproductMethods:
         kernel
             Kernel to use. "auto" is the fastest kernel, which `grm` uses too. "multiply",
             "hamming", "threebit", "twobit", "shuffle" and "packed" are the kernels compared by
-            Schlather (2020). "popcount" counts the bits of four ANDs of planes. All kernels return
-            the same integers.
+            Schlather (2020). "popcount" counts the bits that two planes have in common, for four
+            pairs of planes. All kernels return the same integers.
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.
@@ -43,8 +43,8 @@ class CrossproductMethods:
         Notes
         -----
         All variants are used, including variants on X, Y and MT, which `grm` leaves out by default.
-        `genobit.grm.kernels.crossproducts` has a module for each kernel, which describes its
-        coding, formula and number of operations.
+        Each module of `genobit.grm.kernels.crossproducts` describes the coding, the formula and the
+        number of operations of one kernel.
 
         Examples
         --------

@@ -63,13 +63,13 @@ class GRMMethods:
             rules.
         count_monomorphic
             Count monomorphic variants in the divisor, as plink 1.9 and plink2 do. These variants
-            add nothing to the sum, so values become smaller. The option is only for "gcta" and
-            "vanraden2", which divide by the number of variants.
+            add nothing to the sum, so values become smaller. Only "gcta" and "vanraden2" support
+            this option, because they divide by the number of variants.
         explain
-            Return the estimated cost of several tile sizes instead of the result. The cost of a
-            size is its tasks, seconds of work, bytes moved, and bytes held in memory. The report
-            names the cheapest ``chunk_rows`` for the threads of this machine or of the active
-            cluster.
+            Return the estimated cost of several tile sizes instead of the result. For each size,
+            the report gives the number of tasks, the seconds of work, the bytes moved and the bytes
+            in memory. It also names the cheapest ``chunk_rows`` for the threads of this machine or
+            of the active cluster.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -99,19 +99,19 @@ class GRMMethods:
             that the species does not have. With ``loco``, for contigs whose variants are not
             contiguous.
         KeyError
-            With ``loco`` and no ``variant_contig``.
+            With ``loco``, if ``variant_contig`` is missing.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 
         Notes
         -----
-        "vanraden1" with no missing calls and the frequencies of these samples uses exact integer
-        sums and one final division. The result is then bit-identical for every chunking. The cost
-        is samples^2 / 2 x variants products of the numbers -1, 0 and 1. "king" and "ibs" also use
-        exact integer sums, even with missing calls.
+        "vanraden1" uses exact integer sums and one final division if no call is missing and
+        ``allele_frequency`` is not given. The result is then bit-identical for every chunking. The
+        cost is samples^2 x variants / 2 multiplications of the integers -1, 0 and 1. "king" and
+        "ibs" also use exact integer sums, even with missing calls.
 
-        Methods that weight variants, and "vanraden1" with missing calls, use float32 sums, accurate
-        to about 1e-6 of the diagonal.
+        Methods that weight variants, and "vanraden1" with missing calls, use float32 sums. The
+        error is about 1e-6 of the values on the diagonal.
 
         Variants with frequency 0 or 1 are ignored. With ``count_monomorphic``, they are counted in
         the divisor. "king" and "ibs" use no frequencies and use every variant.

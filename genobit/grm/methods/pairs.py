@@ -41,7 +41,7 @@ class RelativesMethods:
         autosomes: Autosomes = True,
         count_monomorphic: bool = False,
     ) -> PairTable:
-        """List the related pairs of samples in a lazy table, made tile by tile.
+        """List the related pairs of samples in a lazy table, computed tile by tile.
 
         Parameters
         ----------
@@ -49,20 +49,20 @@ class RelativesMethods:
             As for `grm`.
         threshold
             Smallest value of a pair in the table. 0.0884 is the lower bound of the second degree
-            for "king"; 0.05 is a usual cutoff for "gcta".
+            for "king"; 0.05 is a common cutoff for "gcta".
 
         Returns
         -------
             `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
-            ``.to_network()``. It has a part for each tile on or above the diagonal of the matrix.
-            The columns are
+            ``.to_network()``. The table has one part for each tile on or above the diagonal of the
+            matrix. The columns are
 
             - ``sample_0`` < ``sample_1``: positions along ``samples``
-            - ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``,
-              where known
+            - ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``, if
+              known
             - the value, float64, in a column named after the method
-            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (called in
-              both) and ``degree`` (a key of `genobit.grm.kinship.DEGREES`)
+            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (number called
+              in both samples) and ``degree`` (a key of `genobit.grm.kinship.DEGREES`)
 
         Raises
         ------
@@ -138,9 +138,9 @@ class RelativesMethods:
         Parameters
         ----------
         threshold
-            Pairs with KING-robust kinship above this value are related. 0.354 removes duplicates
-            and identical twins. 0.177 also removes relatives of the first degree, 0.0884 of the
-            second, and 0.0442 of the third.
+            Pairs with KING-robust kinship above this value are related. At 0.354, only duplicates
+            and identical twins are related. At 0.177, first-degree relatives are related too.
+            0.0884 adds the second degree, and 0.0442 adds the third.
         autosomes
             As for `grm`.
 

@@ -51,8 +51,8 @@ class KendallArrayMethods:
         ----------
         statistic
             "tau_a", "tau_b" (corrected for ties), "tau_c" (Stuart, for tables that are not square),
-            or Somers' D: "somers_d_rows" has the row variable as the dependent variable,
-            "somers_d_columns" the column variable.
+            or Somers' D. For Somers' D, "somers_d_rows" takes the row variable as the dependent
+            variable, and "somers_d_columns" takes the column variable.
         dim
             Dimension of the observations; the other dimension has the variables. By default the
             dimension named sample(s), observation(s) or cell(s).
@@ -85,16 +85,16 @@ class KendallArrayMethods:
         -------
             DataArray (``<dim>_0``, ``<dim>_1``), where ``<dim>`` is the dimension of the variables.
             Both dimensions have the labels of the variables. The result is lazy unless ``compute``.
-            With ``pvalue``, a Dataset of ``tau``, ``pvalue`` and ``n`` (int32, the observations of
-            each pair), computed in one pass. Values are NaN for a constant variable and for fewer
-            than two observations.
+            With ``pvalue``, a Dataset of ``tau``, ``pvalue`` and ``n`` (int32, number of
+            observations of each pair), all computed in one pass. Values are NaN for a constant
+            variable and for fewer than two observations.
 
         Raises
         ------
         ValueError
-            If the number of dimensions is not 2, for an unknown choice, or if ``other`` has
-            different observations. When computed, for missing values with "refuse" and for ties
-            with "exact".
+            If the number of dimensions is not 2, if an argument has an invalid value, or if
+            ``other`` has different observations. When computed, for missing values with "refuse"
+            and for ties with "exact".
         TypeError
             For values that are not real numbers.
         MemoryError
@@ -187,6 +187,7 @@ class KendallGenotypeMethods:
             "permutation" tests, rank the dosages.
         other
             Other variants of the same samples: a Dataset, or ids or regions of this Dataset.
+            They become the columns of the result.
 
         Returns
         -------
@@ -197,8 +198,8 @@ class KendallGenotypeMethods:
         Raises
         ------
         ValueError
-            For an unknown choice, or if ``other`` has different samples. When computed, for missing
-            calls with "refuse".
+            If an argument has an invalid value, or if ``other`` has different samples. When
+            computed, for missing calls with "refuse".
         MemoryError
             With ``compute``, for a result larger than the limit.
 

@@ -56,9 +56,10 @@ class KendallArrayPairsMethods:
             Coordinate with the names of the variables; by default the index coordinate of their
             dimension.
         share
-            ``(k, n)``: search only the share of worker k of n workers, counted from 0. Together the
-            workers find each pair once. All workers must use the same values and options. ``share``
-            needs ``fdr=None``, because q-values need all pairs.
+            ``(k, n)`` divides the search among n workers; this call searches only the part of
+            worker k, counted from 0. Each pair is in the part of one worker. All workers must use
+            the same values and options. ``share`` needs ``fdr=None``, because q-values need all
+            pairs.
         progress
             Whether to show a progress bar. The default is the option ``progress``.
 
@@ -68,14 +69,15 @@ class KendallArrayPairsMethods:
             ``.to_network()``. Its columns are the positions ``<row>_0`` < ``<row>_1``, ``name_0``,
             ``name_1``, ``tau`` and ``n`` (observations of the pair). ``<row>`` is the dimension of
             the variables, or "variant" for variants. With ``fdr`` there are also ``pvalue`` and
-            ``qvalue``. With ``fdr`` the first rows need all pairs; they are found once and held.
+            ``qvalue``. Even ``.head()`` then has to search all pairs; the result of this search is
+            kept in memory.
 
         Raises
         ------
         ValueError
-            For a limit outside its range, an unknown choice, or ``share`` with ``fdr``. When
-            computed, for a search longer than ``get_options().longest_search`` (one hour by
-            default); the message gives the estimated time.
+            For an argument with an invalid value, or ``share`` with ``fdr``. When computed, for a
+            search longer than ``get_options().longest_search`` (one hour by default); the message
+            gives the estimated time.
         TypeError
             For a limit or share that is not a number, and for values that are not real numbers.
         MemoryError

@@ -37,8 +37,8 @@ class LDBlocksMethods:
             positions along ``variants``, both included. ``first_position`` and ``last_position``
             are in base pairs; ``kb`` is the length in kb, counting both ends. ``n`` is the number
             of variants in the block that pass ``min_maf``. ``first_id``, ``last_id`` and ``contig``
-            are included where known. The coordinate ``block`` (variants,) is the block number of
-            each variant, or -1 outside all blocks. The labels of the variants are also coordinates.
+            are included if known. The coordinate ``block`` (variants,) is the block number of each
+            variant, or -1 outside all blocks. The labels of the variants are also coordinates.
 
         Raises
         ------

@@ -66,9 +66,9 @@ class LDDecayMethods:
         parts, resamples, confidence, seed
             Settings of the block bootstrap for confidence intervals of level ``confidence``. The
             genome is cut into about ``parts`` blocks with equal numbers of variants. Blocks never
-            span contigs. Each of ``resamples`` resamples draws blocks with replacement; ``seed``
-            fixes the draws. Blocks should be longer than the range of LD, so use fewer parts for a
-            short region.
+            span contigs. Each resample draws blocks with replacement. ``resamples`` is the number
+            of resamples, and ``seed`` is the seed of the draws. Blocks should be longer than the
+            range of LD, so use fewer parts for a short region.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class LDDecayMethods:
 
             Each population has
 
-            - ``rho``: fitted 4 N c per unit of distance
+            - ``rho``: fitted population recombination rate 4 N c per unit of distance
             - ``half_decay``: distance at which the curve is half of its value at 0; NaN unless
               ``fit`` is "fits"
             - ``half_decay_of_means``: distance at which the means first fall to half of the first
@@ -100,8 +100,8 @@ class LDDecayMethods:
         Raises
         ------
         ValueError
-            For a window given as a number of variants, an unknown choice, unsorted positions, or a
-            population with one observation.
+            For a window given as a number of variants, an argument with an invalid value, unsorted
+            positions, or a population with only one observation.
         KeyError
             If the Dataset lacks the positions for the window, or the variable ``populations``.
 

@@ -57,10 +57,10 @@ class LDMethods:
             ("500kb", "0.5cM"). Pairs on different contigs are left out. The result is a band,
             (variants, offsets).
         explain
-            Return the estimated cost of several tile sizes instead of the result. The cost of a
-            size is its tasks, seconds of work, bytes moved, and bytes held in memory. The report
-            names the cheapest ``chunk_rows`` for the threads of this machine or of the active
-            cluster. The estimate takes ``window`` and ``other`` into account.
+            Return the estimated cost of several tile sizes instead of the result. For each size,
+            the report gives the number of tasks, the seconds of work, the bytes moved and the bytes
+            in memory. It also names the cheapest ``chunk_rows`` for the threads of this machine or
+            of the active cluster. The estimate takes ``window`` and ``other`` into account.
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.

@@ -33,7 +33,7 @@ class LDPairsMethods:
         statistic: str = "r2",
         phased: bool | None = None,
     ) -> PairTable:
-        """List the pairs of variants in LD in a lazy table, made chunk by chunk.
+        """List the pairs of variants in LD in a lazy table, computed chunk by chunk.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class LDPairsMethods:
 
             - ``variant_0`` < ``variant_1``: positions along ``variants``
             - ``variant_contig``, ``variant_position_0``, ``variant_position_1``, ``variant_id_0``,
-              ``variant_id_1``, where known
+              ``variant_id_1``, if known
             - ``r`` and ``r2``, or ``r2_em``, float32
 
         Raises
@@ -63,8 +63,8 @@ class LDPairsMethods:
 
         Notes
         -----
-        There is one part for each pair of chunks that shares a window. Cost: as for `ld` within the
-        window.
+        The table has one part for each pair of chunks that have variants within a window. The cost
+        is the same as for `ld` with this window.
 
         Examples
         --------

@@ -126,10 +126,10 @@ class LDPruneMethods:
             p-value of each variant, (variants,), or the name of a variable. A variant with NaN is
             left out. A DataArray or Series is aligned by its labels.
         threshold
-            Members have an r2 above this with the index variant. A relative excess of up to
+            Members have an r2 above this limit with the index variant. A relative excess of up to
             2^-44 is treated as rounding error.
         window
-            Limit of the distance between a member and the index variant, on either side. A distance
+            Limit on the distance between a member and the index variant, on either side. A distance
             in base pairs or cM is exclusive: "250kb" reaches 249,999 bp, as in plink 1.9. A number
             of variants is inclusive: 10 includes the tenth variant.
         p1
@@ -168,7 +168,7 @@ class LDPruneMethods:
         Raises
         ------
         ValueError
-            For p-values out of range or of another length, p1 above p2, another statistic, or
+            For p-values out of range or of another length, p1 larger than p2, another statistic, or
             unsorted positions.
         TypeError
             If ``p`` is not numeric.
@@ -178,11 +178,11 @@ class LDPruneMethods:
         Notes
         -----
         The rule follows ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up to
-        p1 are visited in order of p, ties in file order. A variant that is in no clump yet becomes
-        the index variant of a new clump. Its members are all variants of the window that have an r2
-        above the limit and are in no clump yet. Their p does not matter. Each r2 uses the calls
-        present at both variants. Memory holds a window, a few chunks, and all pairs above the limit
-        that include a variant with p up to p1.
+        p1 are visited in order of p; equal p are visited in file order. A variant that is in no
+        clump yet becomes the index variant of a new clump. Its members are all variants in the
+        window that have an r2 above the limit and are in no clump yet. Members may have any p. Each
+        r2 uses the calls present at both variants. Memory holds a window, a few chunks, and all
+        pairs above the limit that include a variant with p up to p1.
 
         Examples
         --------

@@ -53,7 +53,7 @@ class LDSitesMethods:
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
             value of sites i and i + offsets[k]. Entries outside the window are NaN. The coordinate
             ``states`` is the number of states of each site. The coordinate ``counted_state`` is the
-            state that sets the sign of r, D and D'. Of the two states of a site, it comes later in
+            state that sets the sign of r, D and D'. It is the state of the site that comes last in
             ``attrs["states"]``.
 
         Raises

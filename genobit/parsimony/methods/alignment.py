@@ -39,8 +39,8 @@ class AlignmentMethods:
         Raises
         ------
         ValueError
-            For a ploidy other than 1, for an allele that ``variant_allele`` does not have, or for
-            two samples with the same name.
+            For a ploidy other than 1, for a called allele that ``variant_allele`` lacks, or for two
+            samples with the same name.
         KeyError, TypeError
             If ``call_genotype`` is missing, or its dtype is not integer.
         MemoryError
