@@ -236,15 +236,40 @@ def contig_starts(contig: NDArray[Any] | None) -> NDArray[np.int64]:
     """
     if contig is None or not contig.size:
         return np.zeros(1, np.int64)
-    starts = np.flatnonzero(np.r_[True, contig[1:] != contig[:-1]])
-    again = starts[pd.Index(contig[starts]).duplicated()]
-    if again.size:
-        msg = (
-            f"contig {contig[again[0]]} starts again at variants={again[0]}: sort the variants "
-            "by contig first (ds.sortby(['variant_contig', 'variant_position']))"
-        )
-        raise ValueError(msg)
+    starts = _starts_of_runs(contig)
+    _require_adjacent(starts, contig[starts])
     return starts
+
+
+def starts_of_contigs(ds: xr.Dataset) -> NDArray[np.int64]:
+    """Return `contig_starts` of a Dataset; takes a third of the time, as it compares numbers."""
+    found = contigs(ds) if model.CONTIG_ID in ds.variables else None
+    if found is None or not found.numbers.size:
+        return contig_starts(contig_of_variants(ds))
+    starts = _starts_of_runs(found.numbers)
+    names = found.names[found.numbers[starts]]
+    # Numbers may share a name.
+    new = _starts_of_runs(names)
+    _require_adjacent(starts[new], names[new])
+    return starts[new]
+
+
+def _starts_of_runs(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the first index of each run of equal values; there is at least one value."""
+    return np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
+
+
+def _require_adjacent(starts: NDArray[np.int64], contig: NDArray[Any]) -> None:
+    """Raise ValueError if a contig starts twice; ``contig`` is that of each of ``starts``."""
+    # pandas takes longer than all else here, so only for the error.
+    if np.unique(contig).size == starts.size:
+        return
+    k = int(np.flatnonzero(pd.Index(contig).duplicated())[0])
+    msg = (
+        f"contig {contig[k]} starts again at variants={starts[k]}: sort the variants by contig "
+        "first (ds.sortby(['variant_contig', 'variant_position']))"
+    )
+    raise ValueError(msg)
 
 
 def ids(data: xr.Dataset | xr.DataArray, dim: str) -> NDArray[np.object_] | None:

@@ -108,7 +108,7 @@ def by_samples(
     cuts = None
     if contigs:
         model.values(ds, model.VARIANT_CONTIG, needed_for="splitting by contig")
-        cuts = labels.contig_starts(labels.known_contigs(ds).of_variants())
+        cuts = labels.starts_of_contigs(ds)
     if layout.rows == "samples":
         named = _planes(ds, layout)
         if cuts is None:

@@ -27,13 +27,13 @@ def window_ends(
     variable, size = parse_window(window)
     if variable is None and count:
         size -= 1
-    contig = labels.contig_of_variants(ds)
+    starts = labels.starts_of_contigs(ds)
     coordinate = (
         None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
     )
     n = ds.sizes[model.VARIANTS]
     name = variable or "variants"
-    return last_in_window(n, contig, coordinate, size, name, open_end=open_end)
+    return last_in_window(n, starts, coordinate, size, name, open_end=open_end)
 
 
 def named_window(window: int | str, unit: str = "variants") -> str:
@@ -109,7 +109,7 @@ def _number(text: str) -> float | None:
 
 def last_in_window(
     n: int,
-    contig: NDArray[Any] | None,
+    starts: NDArray[np.int64],
     coordinate: NDArray[Any] | None,
     size: float,
     name: str,
@@ -118,18 +118,18 @@ def last_in_window(
 ) -> NDArray[np.int64]:
     """Return the last variant in the window of each: on its contig, at most ``size`` after it.
 
-    - ``contig``: contig of each variant, or None for a single contig.
+    - ``starts``: first variant of each contig (`labels.contig_starts`).
     - ``coordinate``: position of each variant in the unit of ``size``, or None for its number.
     - ``name``: variable that ``coordinate`` comes from, for messages.
     - ``open_end``: leave out pairs at exactly ``size`` of a ``coordinate``.
 
-    Raises ValueError if a contig's variants are not adjacent or not sorted by position, or if a
-    position is not finite.
+    Raises ValueError if a contig's variants are not sorted by position, or if a position is not
+    finite.
     """
-    starts = labels.contig_starts(contig).tolist()
+    stops = [*starts[1:].tolist(), n]
     side: Literal["left", "right"] = "left" if open_end else "right"
     last = np.empty(n, np.int64)
-    for start, stop in zip(starts, [*starts[1:], n], strict=True):
+    for start, stop in zip(starts.tolist(), stops, strict=True):
         if coordinate is None:
             reach = np.arange(start, stop) + int(min(size, n)) + 1
         else:

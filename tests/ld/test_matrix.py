@@ -14,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.data.labels import contig_starts
 from genobit.data.windows import last_in_window, parse_window
 from tests.cohorts import cohort, random_calls
 from tests.programs import run
@@ -203,7 +204,7 @@ def test_window_ends__equal_the_reference_and_never_decrease(
         place[contig == c] = np.sort(place[contig == c])
     coordinate = None if by == "number" else place.astype(by)
     size = int(size) or 1 if by == "number" else size
-    last = last_in_window(n, contig, coordinate, float(size), "variant_position")
+    last = last_in_window(n, contig_starts(contig), coordinate, float(size), "variant_position")
     found = {(i, j) for i in range(n) for j in range(i + 1, last[i] + 1)}
     assert found == set(window_pairs(n, contig, coordinate, size))
     assert (np.diff(last) >= 0).all()

@@ -79,14 +79,14 @@ class LDBlocksMethods:
         span = ld_blocks.parse_span(window)
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         position = model.values(ds, model.VARIANT_POSITION, needed_for="ld_blocks()")
-        contig = labels.contig_of_variants(ds)
+        starts = labels.starts_of_contigs(ds)
         # Check all variants, so that an error names the index that the Dataset has.
-        last_in_window(len(position), contig, position, span, model.VARIANT_POSITION)
+        last_in_window(len(position), starts, position, span, model.VARIANT_POSITION)
         shares = np.asarray(frequency.allele_frequency(planes, layout))
         kept = ld_blocks.frequent(shares, min_maf)
         last = last_in_window(
             kept.size,
-            None if contig is None else contig[kept],
+            np.unique(np.searchsorted(kept, starts)),
             position[kept],
             span,
             model.VARIANT_POSITION,

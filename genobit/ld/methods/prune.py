@@ -89,7 +89,7 @@ class LDPruneMethods:
         check_share("threshold", threshold)
         check_whole("step", step)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        starts = labels.contig_starts(labels.contig_of_variants(ds))
+        starts = labels.starts_of_contigs(ds)
         windows = ld_prune.sliding_windows(window_ends(ds, window, count=True) + 1, starts, step)
         minor = None if allele_frequency is None else _minor(ds, allele_frequency)
         keep = ld_prune.prune(planes, layout, windows, threshold, minor)
