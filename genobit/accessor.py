@@ -35,6 +35,12 @@ from genobit.quality.methods import QualityMethods
 from genobit.similarity.methods import SimilarityMethods
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike
+
     from genobit.data.selection_by_label import Selection
 
 
@@ -59,7 +65,8 @@ class PlotMethods:
             - rank correlations and similarities: "heatmap", "histogram"
             - interactions: "penetrance", "ranking", "arcs", "marginals", "permutations"
             - a tree: "homoplasy", "sites"; ancestral states: "tree"; a search: "trace"
-            - allele frequencies: "spectrum"; statistics of variants and samples: "histogram"
+            - allele frequencies: "spectrum"; statistics of variants: "spectrum", "histogram",
+              "hwe"; of samples: "histogram", "scatter"
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists the valid names. `genobit.plots` describes the options.
@@ -89,6 +96,76 @@ class PlotMethods:
         return figures.figure_of(self._data, kind, options)
 
 
+class ReportMethods:
+    """The method ``report`` of a Dataset of genotypes."""
+
+    _ds: xr.Dataset
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        sections: str | Sequence[str] | None = None,
+        colour_by: str | ArrayLike | xr.DataArray | None = None,
+        progress: bool | None = None,
+    ) -> Path:
+        """Write an HTML report: quality control, LD decay, PCA and kinship.
+
+        Parameters
+        ----------
+        path
+            Path of an ``.html`` file. The page needs no network. An existing file is replaced when
+            the new one is complete.
+        sections
+            Names of the sections, of "quality", "decay", "pca" and "kinship". The default is all.
+        colour_by
+            Name of a label of the samples ("population" also finds ``sample_population``), or a
+            value for each sample. A DataArray or Series is aligned by its labels.
+        progress
+            Whether to show a progress bar. The default is the option ``progress``.
+
+        Returns
+        -------
+            The absolute path of the file.
+
+        Raises
+        ------
+        ValueError
+            For another file ending, and for an unknown section.
+        KeyError
+            For an unknown name in ``colour_by``.
+        RuntimeError
+            If sections failed and none could be made. An existing file stays as it is.
+
+        Warns
+        -----
+        RuntimeWarning
+            If a section failed. The page has the other sections, and says what failed and why.
+
+        Notes
+        -----
+        The page lists a section that the data do not allow, with the reason. Quality control uses
+        all variants. Principal components and kinship use at most 50,000 evenly spaced autosomal
+        variants with a minor allele frequency of at least 0.05. The decay uses at most 20,000 of
+        them, in runs of 1,000 neighbours.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.html"
+        >>> ds.genobit.report(path, sections="quality").name
+        'study.html'
+        """
+        # Import by name, as `explore` does.
+        report = importlib.import_module("genobit.launcher.report")
+        written: Path = report.write(
+            self._ds, path, sections=sections, colour_by=colour_by, progress=progress
+        )
+        return written
+
+
 @xr.register_dataset_accessor("genobit")
 class GenobitDatasetAccessor(
     PCAMethods,
@@ -107,6 +184,7 @@ class GenobitDatasetAccessor(
     AlignmentMethods,
     JoinMethods,
     PlotMethods,
+    ReportMethods,
     SuggestsNames,
 ):
     """Genotype analyses of a Dataset of genotype calls or of packed bit planes."""

@@ -1,4 +1,4 @@
-"""The command line: `genobit demo | app | lab | bench | info | pack`.
+"""The command line: `genobit demo | app | lab | bench | info | pack | report`.
 
 Commands import their modules when they run, so that `genobit --help` answers at once.
 """
@@ -110,6 +110,7 @@ def parser() -> argparse.ArgumentParser:
     about.set_defaults(run=run_info)
 
     _add_pack(commands.add_parser("pack", help="pack a genotype file into a Zarr store of planes"))
+    _add_report(commands.add_parser("report", help="write an HTML report about a genotype file"))
     return top
 
 
@@ -136,6 +137,16 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
         help="pack this contig or region only: 2, 2:136.5Mb-136.7Mb, chr2:136,500,000-136,700,000",
     )
     pack.set_defaults(run=run_pack)
+
+
+def _add_report(report: argparse.ArgumentParser) -> None:
+    report.add_argument(
+        "source", type=Path, metavar="FILE", help=".bed, .vcf, .vcf.gz, .bcf or VCF Zarr"
+    )
+    report.add_argument("--out", type=Path, default=Path("report.html"), help="the page to write")
+    report.add_argument("--join", type=Path, metavar="TABLE", help="table of samples to join")
+    report.add_argument("--colour-by", metavar="NAME", help="column or label that colours samples")
+    report.set_defaults(run=run_report)
 
 
 def run_demo(options: argparse.Namespace) -> int:
@@ -243,7 +254,7 @@ def run_pack(options: argparse.Namespace) -> int:
     from genobit.io.resumable_zarr import discard, to_zarr, unfinished
 
     fresh = not options.store.exists()
-    dataset = open_genotypes(options.source, options.region)
+    dataset = open_genotypes(options.source, "genobit pack", options.region)
     bits = dataset.genobit.pack(
         rows=options.rows, phased=options.phased, multiallelic=options.multiallelic
     )
@@ -266,11 +277,21 @@ def run_pack(options: argparse.Namespace) -> int:
     return 0
 
 
-def open_genotypes(source: Path, region: str | None = None) -> xr.Dataset:
+def run_report(options: argparse.Namespace) -> int:
+    """Write a report about a genotype file, and print its path."""
+    require("genobit report", "bokeh", "holoviews")
+    dataset = open_genotypes(options.source, "genobit report")
+    if options.join is not None:
+        dataset = dataset.genobit.join(options.join, on="sample_id")
+    print(dataset.genobit.report(options.out, colour_by=options.colour_by))
+    return 0
+
+
+def open_genotypes(source: Path, command: str, region: str | None = None) -> xr.Dataset:
     """Open a genotype file, or a region of it, with the reader for its file name."""
     import genobit as gb
 
-    source = local_path(source, "genobit pack")
+    source = local_path(source, command)
     if not source.exists():
         raise FileNotFoundError(f"no such file: {source}")
     name = source.name

@@ -11,7 +11,7 @@ import ipywidgets
 #: grey, strong colours stay far from the page, and order by lightness stays an order
 #: (`tests/visual/test_colouring.py` checks this for colour-blind readers). Saved pictures stay on
 #: white, for papers.
-_DARK = "invert(0.93) hue-rotate(180deg)"
+DARK = "invert(0.93) hue-rotate(180deg)"
 _STYLE = """
 .genobit-explorer { color: var(--jp-content-font-color1, #111); overflow-x: auto; }
 .genobit-explorer .genobit-line { font-size: var(--jp-ui-font-size1, 13px); }
@@ -66,7 +66,7 @@ body[data-vscode-theme-kind*="dark"] .genobit-theme-auto .genobit-plot,
   --jp-widgets-input-background-color: #fff; --jp-widgets-input-color: #111;
   --jp-border-color1: #bdbdbd; --jp-border-color2: #e0e0e0; --jp-error-color1: #b00020;
 }
-""".replace("DARK", _DARK)
+""".replace("DARK", DARK)
 
 THEMES = ("auto", "light", "dark")
 

@@ -5,18 +5,20 @@ It calls only public functions. May import: everything but `cli`.
 
 from __future__ import annotations
 
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING
 
 from genobit.engine.files import replacing
 from genobit.io.resumable_zarr import discard, to_zarr
 from genobit.launcher.demo import epistasis, grm, kendall, ld, parsimony
-from genobit.launcher.demo.report import render
-from genobit.launcher.demo.steps import Stopwatch
+from genobit.launcher.report.page import render
+from genobit.launcher.report.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import xarray as xr
+
+TITLE = "Linkage, relationships, rank correlations, epistasis and trees of simulated data"
 
 
 def run(folder: Path) -> Path:
@@ -60,16 +62,17 @@ def run(folder: Path) -> Path:
         "interactions of variants in a disease. The last section is a gene of 24 species, and "
         "where it changed on their tree."
     )
-    settings = {
-        "min_r2": ld.MIN_R2,
-        "window": ld.WINDOW,
-        "min_kinship": grm.MIN_KINSHIP,
-        "min_tau": kendall.MIN_TAU,
-        "fdr": kendall.FDR,
-    }
+    ending = Template((Path(__file__).parent / "notebook.html").read_text(encoding="utf-8"))
+    code = ending.substitute(
+        min_r2=ld.MIN_R2,
+        window=ld.WINDOW,
+        min_kinship=grm.MIN_KINSHIP,
+        min_tau=kendall.MIN_TAU,
+        fdr=kendall.FDR,
+    )
     report = folder / "report.html"
     with replacing(report) as (new,):
-        new.write_text(render(summary, sections, watch, **settings), encoding="utf-8")
+        new.write_text(render(TITLE, [summary], sections, watch, code), encoding="utf-8")
     print(f"\n{watch}")
     return report
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.launcher.demo.report import Figure, Section
 from genobit.launcher.demo.steps import progress, write
+from genobit.launcher.report.page import Figure, Section
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import xarray as xr
 
-    from genobit.launcher.demo.steps import Stopwatch
+    from genobit.launcher.report.stopwatch import Stopwatch
 
 #: Least r2 in the table of pairs.
 MIN_R2 = 0.2

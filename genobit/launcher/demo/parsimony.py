@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit.launcher.demo.report import Figure, Section, Table
+from genobit.launcher.report.page import Figure, Section, Table
 from genobit.parsimony.effort import SearchEffort
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.launcher.demo.steps import Stopwatch
+    from genobit.launcher.report.stopwatch import Stopwatch
 
 LISTED = 8
 

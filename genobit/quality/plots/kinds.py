@@ -10,6 +10,7 @@ import xarray as xr
 from genobit.data import model
 from genobit.data.checks import check_one_of
 from genobit.quality.plots.spectrum import allele_frequency_spectrum
+from genobit.quality.plots.stats import hwe_quantiles, sample_scatter
 from genobit.visual.plain import histogram
 from genobit.visual.results import Result
 
@@ -39,7 +40,9 @@ def _histogram(stats: xr.Dataset, *, statistic: str = "call_rate") -> hv.Histogr
     check_one_of("statistic", statistic, known)
     dim = str(next(iter(stats.sizes)))
     label = str(stats[statistic].attrs.get("long_name", statistic))
-    return histogram(stats[statistic].values, label, dim.removesuffix("s"))
+    drawn = histogram(stats[statistic].values, label, dim.removesuffix("s"))
+    # Nearly all call rates fall into the last bar, and the few low ones matter.
+    return drawn.opts(logy=True, ylim=(0.5, None)) if statistic == "call_rate" else drawn
 
 
 RESULTS = (
@@ -47,7 +50,11 @@ RESULTS = (
     Result(
         ".variant_stats()",
         _are_statistics_along(model.VARIANTS),
-        {"spectrum": _spectrum, "histogram": _histogram},
+        {"spectrum": _spectrum, "histogram": _histogram, "hwe": hwe_quantiles},
     ),
-    Result(".sample_stats()", _are_statistics_along(model.SAMPLES), {"histogram": _histogram}),
+    Result(
+        ".sample_stats()",
+        _are_statistics_along(model.SAMPLES),
+        {"histogram": _histogram, "scatter": sample_scatter},
+    ),
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genobit.launcher.demo.steps import Stopwatch
+    from genobit.launcher.report.stopwatch import Stopwatch
 
 
 @dataclass(frozen=True)
@@ -38,44 +38,71 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading of the report with its text, pictures and tables."""
+    """A heading of the report with its text, pictures and tables.
+
+    `problem` says why the section has no items: what the data lack, or what failed.
+    """
 
     title: str
-    text: str
-    items: tuple[Figure | Table, ...]
+    text: str = ""
+    items: tuple[Figure | Table, ...] = ()
+    problem: str = ""
+    failed: bool = False
 
 
-def render(summary: str, sections: Sequence[Section], watch: Stopwatch, **settings: object) -> str:
-    """Return the page as HTML.
-
-    The page begins with `summary`. Each of the `settings` replaces its ``$name`` in `report.html`,
-    where the example at the end of the page uses it.
-    """
+def render(
+    title: str,
+    paragraphs: Sequence[str],
+    sections: Sequence[Section],
+    watch: Stopwatch,
+    ending: str = "",
+) -> str:
+    """Return the page as HTML: title, paragraphs, sections, timings, and the HTML of its ending."""
     from bokeh.embed import components
     from bokeh.resources import Resources
 
     from genobit.visual.figure import drawn
+    from genobit.visual.looks import DARK
 
     figures = [item for part in sections for item in part.items if isinstance(item, Figure)]
-    models = [drawn(figure.plot) for figure in figures]
-    script, divisions = components(models)
+    # components() refuses an empty list.
+    script, divisions = components([drawn(f.plot) for f in figures]) if figures else ("", ())
     pictures = iter(divisions)
     steps = [(name, work, f"{seconds:.2f}") for name, work, seconds in watch.rows]
-    page = Template((Path(__file__).parent / "report.html").read_text(encoding="utf-8"))
+    page = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
     return page.substitute(
         # .render() would add a link for every extension that panel registers.
         bokeh_js="\n".join(Resources(mode="inline", components=["bokeh"]).js_raw),
-        summary=escape(summary),
+        title=escape(title),
+        summary="\n".join(f"<p>{escape(text)}</p>" for text in paragraphs),
+        contents=_contents(sections),
         sections="\n\n".join(_section(part, pictures) for part in sections),
         timings=_table(["step", "what", "seconds"], steps, {"seconds"}),
         machine=escape(machine()),
+        ending=ending,
+        dark=DARK,
         script=script,
-        **settings,
     )
 
 
+def _contents(sections: Sequence[Section]) -> str:
+    targets = [(_anchor(part.title), part.title) for part in sections]
+    targets.append(("timings", "How long it took"))
+    items = (f'<li><a href="#{at}">{escape(title)}</a></li>' for at, title in targets)
+    return f"<ul>{''.join(items)}</ul>"
+
+
+def _anchor(title: str) -> str:
+    return escape(title.lower().replace(" ", "-"))
+
+
 def _section(part: Section, pictures: Iterator[str]) -> str:
-    blocks = [f"<h2>{escape(part.title)}</h2>\n<p>{escape(part.text)}</p>"]
+    blocks = [f'<h2 id="{_anchor(part.title)}">{escape(part.title)}</h2>']
+    if part.text:
+        blocks.append(f"<p>{escape(part.text)}</p>")
+    if part.problem:
+        kind = "failed" if part.failed else "note"
+        blocks.append(f'<p class="{kind}">{escape(part.problem)}</p>')
     for item in part.items:
         blocks.append(f"<h3>{escape(item.title)}</h3>\n<p>{escape(item.caption)}</p>")
         if isinstance(item, Figure):
@@ -98,7 +125,8 @@ def _table(
         return f"<tr>{''.join(cells)}</tr>"
 
     body = "\n".join(line("td", row) for row in rows)
-    return f"<table>\n<thead>{line('th', names)}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    table = f"<table>\n<thead>{line('th', names)}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    return f'<div class="scroll">{table}</div>'
 
 
 def machine() -> str:

@@ -1,0 +1,118 @@
+"""`ds.genobit.report(path)`: one HTML file about a cohort.
+
+The demonstration makes its report with the same page. It calls only public functions.
+May import: everything but `cli` and the demonstration.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from genobit.data import model
+from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.options import set_options
+from genobit.engine.progress import bar
+from genobit.engine.spelling import did_you_mean
+from genobit.launcher.report import decay, kinship, pca, quality
+from genobit.launcher.report.cohort import Cohort
+from genobit.launcher.report.page import Section, render
+from genobit.launcher.report.stopwatch import Stopwatch
+from genobit.visual.colouring import colouring_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    import xarray as xr
+
+
+class Part(NamedTuple):
+    """A section of the report: its heading, what the data lack for it, and how it is made."""
+
+    title: str
+    lacking: Callable[[Cohort], str]
+    section: Callable[[Cohort, Stopwatch], Section]
+
+
+PARTS = {
+    "quality": Part("Quality control", quality.lacking, quality.section),
+    "decay": Part("Decay of linkage disequilibrium", decay.lacking, decay.section),
+    "pca": Part("Principal components", pca.lacking, pca.section),
+    "kinship": Part("Kinship", kinship.lacking, kinship.section),
+}
+"""The sections by name, in their order."""
+
+
+def write(
+    ds: xr.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    sections: str | Sequence[str] | None = None,
+    colour_by: Any = None,
+    progress: bool | None = None,
+) -> Path:
+    """Write the report of a Dataset, and return its absolute path; see ``ds.genobit.report``."""
+    target = local_path(path, "report", WRITE).absolute()
+    if target.suffix.lower() != ".html":
+        msg = f"a report cannot be written as {target.name!r}; end the name with .html"
+        raise ValueError(msg)
+    names = _checked(sections)
+    if model.layout_of(ds) is None:
+        model.require_genotypes(ds)
+    cohort = Cohort(ds, colouring_of(ds, colour_by, "samples"))
+    watch = Stopwatch()
+    # The page turns dark with the browser of its reader.
+    light = set_options(plot_theme="light", plot_scale=1.0)
+    with replacing(target) as (new,), light:
+        made = []
+        with bar(progress=progress, total=len(names), desc="report", unit="section") as steps:
+            for name in names:
+                made.append(_made(PARTS[name], cohort, watch))
+                steps.update()
+        _require_one(made)
+        page = render(cohort.title(target.stem), cohort.paragraphs(), made, watch)
+        new.write_text(page, encoding="utf-8")
+    return target
+
+
+def _checked(sections: str | Sequence[str] | None) -> list[str]:
+    """Return the names of the sections, in the order of the page."""
+    if sections is None:
+        return list(PARTS)
+    asked = [sections] if isinstance(sections, str) else list(sections)
+    for name in asked:
+        if name not in PARTS:
+            msg = (
+                f"sections={name!r} is not a section{did_you_mean(name, PARTS)} "
+                f"The sections are {', '.join(map(repr, PARTS))}"
+            )
+            raise ValueError(msg)
+    if not asked:
+        msg = f"sections=[] asks for an empty report; the sections are {', '.join(PARTS)}"
+        raise ValueError(msg)
+    return [name for name in PARTS if name in asked]
+
+
+def _made(part: Part, cohort: Cohort, watch: Stopwatch) -> Section:
+    """Return a section; if the data lack something or it fails, its heading with the reason."""
+    try:
+        lacking = part.lacking(cohort)
+        if lacking:
+            return Section(part.title, problem=f"Left out: {lacking}.")
+        return part.section(cohort, watch)
+    except Exception as error:  # noqa: BLE001  whatever failed, the other sections are kept
+        # str() of a KeyError puts its message into quotes.
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        problem = f"{type(error).__name__}: {text}"
+        warnings.warn(f"report: {part.title} failed with {problem}", RuntimeWarning, stacklevel=4)
+        return Section(part.title, problem=f"This section failed. {problem}", failed=True)
+
+
+def _require_one(made: Sequence[Section]) -> None:
+    """Raise RuntimeError if no section has content and one failed."""
+    if any(section.failed for section in made) and not any(section.items for section in made):
+        problems = "; ".join(f"{part.title}: {part.problem}" for part in made)
+        msg = f"no section of the report could be made, and no file was written: {problems}"
+        raise RuntimeError(msg)
