@@ -130,24 +130,17 @@ class ReportMethods:
 
         Raises
         ------
-        ValueError
-            For another file ending, and for an unknown section.
-        KeyError
-            For an unknown name in ``colour_by``.
+        ValueError, KeyError
+            For another file ending, an unknown section, and an unknown name in ``colour_by``.
         RuntimeError
             If sections failed and none could be made. An existing file stays as it is.
 
-        Warns
-        -----
-        RuntimeWarning
-            If a section failed. The page has the other sections, and says what failed and why.
-
         Notes
         -----
-        The page lists a section that the data do not allow, with the reason. Quality control uses
-        all variants. Principal components and kinship use at most 50,000 evenly spaced autosomal
-        variants with a minor allele frequency of at least 0.05. The decay uses at most 20,000 of
-        them, in runs of 1,000 neighbours.
+        The page gives the reason for each section that the data do not allow. If a section fails,
+        the page says why, and a RuntimeWarning appears. Principal components and kinship use at
+        most 50,000 evenly spaced autosomal variants with a minor allele frequency of at least 0.05.
+        The decay uses at most 20,000 of them, in runs of 1,000 neighbours.
 
         Examples
         --------
@@ -160,9 +153,8 @@ class ReportMethods:
         """
         # Import by name, as `explore` does.
         report = importlib.import_module("genobit.launcher.report")
-        written: Path = report.write(
-            self._ds, path, sections=sections, colour_by=colour_by, progress=progress
-        )
+        options = {"sections": sections, "colour_by": colour_by, "progress": progress}
+        written: Path = report.write(self._ds, path, **options)
         return written
 
 
