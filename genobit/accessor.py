@@ -276,7 +276,8 @@ class GenobitDatasetAccessor(
         variants
             One of these:
 
-            - ids: `"rs4988235"` or a list of ids. A name `"2:136608646"` is the variant there.
+            - ids: `"rs4988235"` or a list of ids. `"2:136608646"` selects the only variant at this
+              position.
             - regions: `"2:136.5Mb-136.7Mb"`, `"chr2"` or a list of regions. Contigs match with or
               without "chr". Positions are in bp, kb or Mb, with both ends included.
             - a boolean mask. A mask that is a DataArray or Series is aligned by its labels.
@@ -289,18 +290,19 @@ class GenobitDatasetAccessor(
 
         Returns
         -------
-            Dataset of the selected variants and samples, lazy if the genotypes are. A list has the
-            requested order. Regions and masks have the order of the Dataset. One id keeps its
-            dimension, of size 1. Overlapping regions of a list give each variant once.
+            Dataset of the selected variants and samples, lazy if the genotypes are. Results of a
+            list are in the order of the list. Results of a region or a mask are in the order of the
+            Dataset. For one id, the dimension is kept with size 1. If regions of a list overlap,
+            each variant is returned once.
 
         Raises
         ------
         KeyError
-            For an unknown name; the message has the three closest names.
+            For an unknown name; the message lists the three closest names.
         ValueError
-            If several members have the requested id; the message has their positions. For a
-            malformed region, and for a region without variants. If a labelled mask has another
-            dimension, or lacks a variant or sample.
+            If several variants or samples have the requested id or position. The message lists
+            their indices. For a malformed region or a region without variants. If a labelled mask
+            has another dimension, or lacks a variant or sample.
         IndexError
             If a position is outside the dimension, or a mask has another length.
 
@@ -331,21 +333,22 @@ class GenobitDatasetAccessor(
     def isel(
         self, *, variants: Selection | None = None, samples: Selection | None = None
     ) -> xr.Dataset:
-        """Select variants and samples by position; the same as `sel`.
+        """Select variants and samples by position.
 
         Parameters
         ----------
         variants, samples
-            A slice, positions in any order, a boolean mask, or what else `sel` takes.
+            A slice, positions in any order, a boolean mask, or any other selection that `sel`
+            accepts.
 
         Returns
         -------
-            Dataset of the selected variants and samples, in the requested order.
+            Dataset of the selected variants and samples, in the same order as from `sel`.
 
         Raises
         ------
         IndexError, KeyError, ValueError
-            As `sel`.
+            As for `sel`.
 
         Examples
         --------

@@ -81,7 +81,7 @@ class Selection(traitlets.HasTraits):
     ----------
     data
         Genotypes, an alignment, or other data along `variants` or `samples`. Sites of an alignment
-        are variants, and its taxa are samples. An explorer that gets the selection adds its own
+        are variants, and its taxa are samples. An explorer with this selection registers its own
         data.
     **initial
         Initial `variants` and `samples`.

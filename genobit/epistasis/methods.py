@@ -207,15 +207,15 @@ class EpistasisMethods:
         return _labelled(ds, ranking, columns, wanted, found.names, about)
 
     def ranking(self) -> pd.DataFrame:
-        """Return the result of `epistasis` as a table, one row a combination.
+        """Return the result of `epistasis` as a table, one row per combination.
 
         Returns
         -------
-            Columns ``rank``; for each member ``variant_0`` (position along the variants),
-            ``variant_id_0``, ``variant_contig_0`` and ``variant_position_0``, and so on; the
-            statistic and all other variables along ``rank``, such as ``p``, ``n`` and
-            ``p_familywise``. Contigs and positions are left out where the data have none. It is in
-            memory, as the result is.
+            DataFrame with the column ``rank`` and the columns of each member. The first member has
+            ``variant_0`` (position along the variants), ``variant_id_0``, ``variant_contig_0`` and
+            ``variant_position_0``. The statistic and all other variables along ``rank`` follow,
+            such as ``p``, ``n`` and ``p_familywise``. Contigs and positions are left out if the
+            data have none.
 
         Raises
         ------

@@ -50,7 +50,7 @@ def open_alignment(
     ----------
     path
         FASTA, PHYLIP or NEXUS file, plain or compressed with gzip. PHYLIP may be sequential or
-        interleaved. Its names may be strict (ten characters) or relaxed (up to a blank).
+        interleaved. PHYLIP names may be strict (ten characters) or relaxed (up to a blank).
     format
         "fasta", "phylip" or "nexus". By default it is detected from the first line, or from the
         suffix if the first line is not conclusive.
@@ -68,9 +68,10 @@ def open_alignment(
     DataArray (taxa, sites) of upper-case text, in memory, or lazy with ``chunks``. Each entry is
     a symbol: ``-`` is a gap, ``?`` is missing, ``{01}`` is polymorphic.
 
-    - Coordinate `taxa`: the names as written, with underscores; in FASTA the whole header line.
-    - `attrs["kind"]`, `attrs["format"]`, `attrs["source"]`, and for "standard"
-      `attrs["states"]`: the symbols in order.
+    - Coordinate `taxa`: the names as written, with underscores. A name in FASTA is the whole header
+      line.
+    - `attrs["kind"]`, `attrs["format"]`, `attrs["source"]`; for "standard" also `attrs["states"]`,
+      the symbols in order.
 
     Raises
     ------

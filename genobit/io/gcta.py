@@ -35,9 +35,10 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     grm
-        Matrix (samples_0, samples_1) with coordinate ``sample_id_0``. The numbers of variants are
-        its coordinate ``variants_compared`` (samples_0, samples_1). Without this coordinate, the
-        number is ``attrs["variants"]``. The lower triangle is written, rounded to float32.
+        Matrix (samples_0, samples_1) with coordinate ``sample_id_0``. The coordinate
+        ``variants_compared`` (samples_0, samples_1) gives the number of variants of each pair.
+        Without it, ``attrs["variants"]`` is used for all pairs. The lower triangle is written,
+        rounded to float32.
     prefix
         Path without the endings.
 

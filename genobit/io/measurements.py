@@ -36,8 +36,8 @@ def measurements(
     ----------
     frame
         A DataFrame of pandas or polars whose rows are the variables and whose columns are the
-        observations; transpose other frames, ``frame.T``. Or an AnnData object, whose ``var`` are
-        the variables and whose ``obs`` are the observations.
+        observations; transpose other frames, ``frame.T``. An AnnData object is accepted too:
+        ``var`` has the variables and ``obs`` the observations.
     rows, observations
         Names of the two dimensions.
     labels
@@ -50,7 +50,8 @@ def measurements(
         DataArray (rows, observations) of numbers or booleans, with the labels as text. The default
         index 0, 1, 2, ... gives no labels. Missing values are NaN. A frame and a dense matrix stay
         in memory. A sparse matrix becomes a lazy array: each task makes a part of it dense. Labels
-        may repeat; ``attrs["note"]`` then names the first, and the logger "genobit" warns.
+        may repeat; ``attrs["note"]`` then names the first repeated label, and the logger "genobit"
+        warns.
 
     Raises
     ------
@@ -58,7 +59,8 @@ def measurements(
         For columns that are not numbers, and for other kinds of tables and matrices.
     ValueError
         If the dimensions have the same name, for an index of several levels, if two columns have
-        the same name as ``labels``, or for ``layer`` or ``labels`` that do not apply.
+        the same name as ``labels``, for ``layer`` with a frame, or for ``labels`` with an AnnData
+        object.
     KeyError
         If ``labels`` or ``layer`` does not exist.
 

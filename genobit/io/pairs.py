@@ -37,7 +37,7 @@ def open_pairs(path: str | os.PathLike[str]) -> PairTable:
 
     Returns
     -------
-        Lazy table with the columns and attributes that were written.
+        Lazy `PairTable` with the columns and attributes that were written.
 
     Raises
     ------

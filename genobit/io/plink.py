@@ -181,7 +181,7 @@ def open_plink(
     r"""Open a PLINK 1 fileset (.bed, .bim, .fam) as a lazy Dataset.
 
     Opening checks the header and the size of the .bed, but reads no genotypes. `pack()` converts
-    the rows to bit planes without an int8 copy of the calls.
+    the rows of the .bed to bit planes without an int8 copy of the calls.
 
     Parameters
     ----------
@@ -196,8 +196,8 @@ def open_plink(
     Dataset over `variants`, `samples`, `ploidy` (2), `alleles` (2) and `contigs`:
 
     - `call_genotype`: int8, lazy; 0 is A2, 1 is A1, -1 is missing. A .bed has no phase, so a
-      heterozygous call is (0, 1). Ploidy is always 2. Calls of males on X, Y and MT are as stored
-      by PLINK.
+      heterozygous call is (0, 1). Ploidy is always 2. Calls of males on X, Y and MT stay as stored
+      in the file.
     - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`, `variant_id`
       and `variant_allele` (A2, then A1). If column 3 of the .bim is not all zero, also
       `variant_genetic_position` in centimorgan.

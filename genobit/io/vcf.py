@@ -87,15 +87,15 @@ def open_vcf(
     -------
     Dataset of genotypes and labels, as `open_vcf_zarr` returns them:
 
-    - `call_genotype`: int8, lazy; allele index, -1 missing, -2 beyond the ploidy of the
-      call.
+    - `call_genotype`: int8, lazy; allele index, -1 missing. -2 fills the places above
+      the ploidy of a call.
     - `call_genotype_phased`: bool, lazy; true for phased and for haploid calls.
-    - the `variant_`, `contig_`, `filter_` and `sample_` variables.
+    - variables with the prefixes `variant_`, `contig_`, `filter_` and `sample_`.
 
     The call `.` means that all alleles are missing. It counts as haploid only if the sample has
     haploid calls on the contig. INFO and FORMAT fields other than GT are left out. To read them,
     run `vcf2zarr convert` and use `open_vcf_zarr`. All alternate alleles are kept; a dosage counts
-    the first.
+    the first alternate allele.
 
     Raises
     ------
@@ -155,8 +155,8 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     -------
     Dataset of every variable of the store:
 
-    - `call_genotype` and other fields of several dimensions, lazy. Calls are as stored:
-      allele index, -1 missing, -2 beyond the ploidy of the call.
+    - `call_genotype` and other fields of several dimensions, lazy. Calls are as stored: allele
+      index, -1 missing. -2 fills the places above the ploidy of a call.
       `call_genotype.attrs["counted_allele"]` states that a dosage counts ALT.
     - labels in memory: `variant_position` (int64), `variant_contig` (int32), `variant_id`,
       `variant_allele`, `sample_id`, `contig_id`. Text is an object array of str.

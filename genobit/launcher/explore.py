@@ -79,7 +79,7 @@ class Explore(SuggestsNames):
             `genobit.Selection` to share with other explorers. The explorers of one launcher always
             share a selection.
         **initial
-            Initial values of the traits of `Launcher`: `theme`.
+            Initial value of the trait `theme`.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class ExploreArray(SuggestsNames):
         selection
             `genobit.Selection` to share with other explorers.
         **initial
-            Initial values of the traits of `Launcher`: `theme`.
+            Initial value of the trait `theme`.
 
         Returns
         -------

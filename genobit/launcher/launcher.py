@@ -93,7 +93,7 @@ class Launcher(Explorer):
         self.try_to(self._begin if change["new"] else self.close_explorer, name)
 
     def launch(self, name: str, **initial: Any) -> None:
-        """Open an explorer under the buttons.
+        """Open an explorer below the buttons of the launcher.
 
         Parameters
         ----------

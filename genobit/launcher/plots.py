@@ -1,8 +1,8 @@
-"""Draw labelled results: pure functions that return HoloViews objects.
+"""Functions that draw labelled results and return HoloViews objects.
 
-The functions make no widgets. They compute no statistics beyond selecting, binning and colouring.
-Notebooks display the objects without ``hv.extension()``; combine them with ``+`` and ``*``.
-`result.genobit.plot()` draws any result as a `genobit.visual.figure.Figure`.
+The functions make no widgets. They only select, bin and colour values. Notebooks display the
+objects without ``hv.extension()``; combine them with ``+`` and ``*``. `result.genobit.plot()` draws
+any result as a `genobit.visual.figure.Figure`.
 """
 
 from __future__ import annotations

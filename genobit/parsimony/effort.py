@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class SearchEffort:
-    """Effort of ``da.genobit.parsimony_search``.
+    """Settings for the effort of the search by ``da.genobit.parsimony_search``.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class SimilarityMethods:
         dtype: DTypeLike = "float64",
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset:
-        """Compute the similarity of all pairs of binary rows, or find the nearest rows of each.
+        """Compute similarities of all pairs of binary rows, or the nearest neighbours of each row.
 
         Parameters
         ----------
@@ -72,8 +72,8 @@ class SimilarityMethods:
             row has fewer than ``top`` neighbours, the remaining entries are -1 and NaN.
 
             The Tanimoto similarity of two rows without set bits is 0, as in RDKit, even on the
-            diagonal. If no position has a value in both rows of a pair, the pair is NaN. Such rows
-            are never neighbours.
+            diagonal. If no position has a value in both rows of a pair, the pair is NaN. The two
+            rows of such a pair are never neighbours of each other.
 
         Raises
         ------

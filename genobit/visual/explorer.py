@@ -217,7 +217,7 @@ class Explorer(ipywidgets.VBox):
 
     @property
     def stopped(self) -> bool:
-        """Whether a stopped computation has not been resumed."""
+        """True after `stop` dropped computations, until `again` resumes them."""
         return bool(self._dropped)
 
     # Sharing a selection: explorers with the same `genobit.Selection` follow each other.
@@ -289,7 +289,7 @@ class Explorer(ipywidgets.VBox):
 
     @property
     def page(self) -> Export:
-        """The entry of the save menu that all explorers have: all pictures as HTML."""
+        """The save menu entry that all explorers share: all pictures as HTML."""
         return Export(
             "all pictures (HTML)", ".html", self.save_page, "a page of all plots and tables in view"
         )

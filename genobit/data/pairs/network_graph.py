@@ -124,7 +124,7 @@ class NetworkGraph:
         return self.degree().sort_values(ascending=False, kind="stable").head(k)
 
     def components(self) -> pd.Series[int]:
-        """Number the connected components by size; the largest is 0.
+        """Return the component number of each variable; the largest component is 0.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class NetworkGraph:
         return self._series(_by_size(first), self._nodes, "component")
 
     def communities(self, seed: int = 0) -> pd.Series[int]:
-        """Number the Louvain communities by size; the largest is 0.
+        """Return the Louvain community number of each variable; the largest community is 0.
 
         Edges are weighted by absolute value.
 

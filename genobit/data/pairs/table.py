@@ -32,10 +32,10 @@ ROWS = {"variants": "variant", "samples": "sample"}
 
 
 class PairTable:
-    """Lazy table of pairs: one row a pair, computed part by part.
+    """Lazy table of pairs: one row per pair, computed part by part.
 
     `.ld_pairs()`, `.grm_pairs()` and `.kendall_pairs()` return it, and `genobit.open_pairs` reads
-    it from files. Nothing is computed before one of its methods asks for rows.
+    it from files. Its methods compute the pairs when they are called.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class PairTable:
         return [str(name) for name in self._parts.empty.columns]
 
     def head(self, n: int = 5) -> pd.DataFrame:
-        """Compute parts until there are ``n`` pairs.
+        """Return the first ``n`` pairs; parts are computed until there are enough pairs.
 
         Parameters
         ----------
@@ -85,8 +85,8 @@ class PairTable:
 
         Returns
         -------
-            The first pairs, in the order of the parts. A table limited by a false discovery rate is
-            computed whole.
+            The first pairs, in the order of the parts. If the table has a limit ``fdr``, all pairs
+            are computed.
 
         Examples
         --------
@@ -174,8 +174,8 @@ class PairTable:
         """Write the table to a folder of Parquet files, one for each part.
 
         If interrupted, repeat the call to resume; finished files are kept. Until the table is
-        complete, Parquet readers refuse the folder and print the name of a marker file, which says
-        why.
+        complete, Parquet readers refuse the folder. Their error names a marker file; the name of
+        this file says to repeat the call.
 
         Parameters
         ----------

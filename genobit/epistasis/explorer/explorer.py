@@ -156,7 +156,7 @@ class EpistasisExplorer(Explorer):
 
     @property
     def table(self) -> pd.DataFrame:
-        """The cells of the chosen combination: genotypes and samples of each class."""
+        """Cells of the chosen combination: numbers of samples of each class by genotype."""
         if self.chosen is None:
             raise ValueError("no combination is chosen; click a row of the table first")
         return self.ranked.cell_table(self.chosen)

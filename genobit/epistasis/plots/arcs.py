@@ -101,7 +101,7 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
     Returns
     -------
         hv.Overlay: an arc for each pair of members. Height and colour show the best score of a
-        combination that holds the pair. Only the best 500 pairs are drawn.
+        combination that contains the pair. Only the best 500 pairs are drawn.
 
     Raises
     ------

@@ -53,8 +53,8 @@ def penetrance_heatmap(
     Returns
     -------
         hv.Overlay: a panel of 3 x 3 cells. A third member gives a row of panels, and a fourth
-        member a grid. A cell is labelled with its share, its cases and its samples. White stands
-        for the share among all samples. Empty cells are hatched.
+        member a grid. The label of a cell has the share of cases and the numbers of cases and
+        samples. White means the same share as among all samples. Empty cells are hatched.
 
     Raises
     ------

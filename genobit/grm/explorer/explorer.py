@@ -63,7 +63,8 @@ class GRMExplorer(GRMTraits):
     Attributes
     ----------
     method
-        One of `methods`: a method of `.genobit.grm()`, or "given".
+        Method of the relationships, one of `methods`. It is a method of `.genobit.grm()`, or
+        "given" for the matrix ``grm``.
     colour_by
         A variable of the samples, "" for none.
     component_x, component_y
@@ -75,8 +76,8 @@ class GRMExplorer(GRMTraits):
     between
         Range (low, high) of the relationships listed in the table, None for all.
     pairs_of
-        Pairs in the table: "all", or pairs with at least one selected sample ("any") or two
-        ("both").
+        Pairs to list in the table. "all" lists all pairs, "any" the pairs with at least one
+        selected sample, and "both" the pairs of two selected samples.
     of_variants
         Variants to use for relationships: "all", or "selected" for the selected variants only.
         Principal components and a given matrix always use all variants.
@@ -200,7 +201,7 @@ class GRMExplorer(GRMTraits):
     # Computing on a worker thread, drawing on the home thread.
 
     def refresh(self) -> None:
-        """Compute and draw all stale views; the widget calls this itself."""
+        """Compute and draw all stale parts; the widget calls this after every change."""
         stale, self._stale = self._stale, set()
         if "compute" in stale:
             self._compute()

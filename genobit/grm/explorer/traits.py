@@ -56,7 +56,7 @@ class GRMTraits(Explorer):
         return tuple(self._places("variants").tolist())
 
     def show_any(self) -> None:
-        """List pairs with any relationship."""
+        """List pairs of all relationships."""
         self.between = None
 
     def zoom_to_selection(self) -> None:

@@ -110,14 +110,14 @@ def grm_heatmap(
         Result of `.genobit.grm()` or `genobit.open_gcta()`. Samples without any value are drawn
         last, in grey.
     colour_by
-        Label to draw as a coloured strip along the rows, named without its suffix: "population"
-        for `population_0` or `sample_population_0`. Otherwise the values of the samples; a
+        Label to draw as a coloured strip along the rows, named without its suffix: "population" for
+        `population_0` or `sample_population_0`. Values, one for each sample, are accepted too. A
         DataArray or Series is aligned by its labels.
     selected
         Positions of the samples to mark; all others become paler.
     max_pixels
         Largest number of pixels on a side. With more samples, each pixel covers several pairs and
-        shows the one farthest from 0.
+        shows the value farthest from 0.
 
     Returns
     -------

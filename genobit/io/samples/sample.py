@@ -70,12 +70,13 @@ def sample_dataset(
 
     Returns
     -------
-    Dataset as from `open_vcf_zarr`, with `variant_genetic_position` (centimorgan) and
+    Dataset in the form that `open_vcf_zarr` returns, with `variant_genetic_position` (centimorgan)
+    and
 
     - `sample_population`: AFR (700), EUR (700) or EAS (600).
-    - `sample_family_id`, `sample_father_id`, `sample_mother_id` ("0" if unknown) and
-      `sample_sex` (1 male, 2 female), as from `open_plink`; `sample_twin_id` names an
-      identical twin. A sample without a family has its own `sample_family_id`.
+    - `sample_family_id`, `sample_father_id`, `sample_mother_id` ("0" if unknown) and `sample_sex`
+      (1 male, 2 female), in the form that `open_plink` returns. `sample_twin_id` names an identical
+      twin. A sample without a family has its own `sample_family_id`.
     - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`) raise the
       risk if exactly one of them is heterozygous. Three others (`variant_planted_triple`) raise it
       if an odd number of them is heterozygous. All five are unlinked and heterozygous in half of

@@ -45,8 +45,8 @@ def sample_alignment() -> xr.DataArray:
 
     Returns
     -------
-    DataArray `alignment` (taxa, sites) as from `open_alignment`. `attrs["tree"]` is the tree as
-    Newick. The coordinate `codon_position` (sites) is 1, 2 or 3.
+    DataArray `alignment` (taxa, sites) in the form that `open_alignment` returns. `attrs["tree"]`
+    is the tree as Newick. The coordinate `codon_position` (sites) is 1, 2 or 3.
 
     Raises
     ------

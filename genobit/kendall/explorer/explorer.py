@@ -208,7 +208,7 @@ class KendallExplorer(KendallTraits):
     # Computation in a worker thread; drawing on the event loop.
 
     def refresh(self) -> None:
-        """Compute and draw stale parts; the widget calls this by itself."""
+        """Compute and draw all stale parts; the widget calls this after every change."""
         stale, self._stale = self._stale, set()
         if "candidates" in stale:
             what = f"τ of all pairs of {number(self.correlated.n_variables, 'variable')}"

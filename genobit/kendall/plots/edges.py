@@ -40,12 +40,12 @@ def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
     ----------
     degree
         Degree of each variable, shape (variables,), 0 for a variable without an edge.
-        `pairs.degree()` has such variables only with `isolated=True`.
+        `Network.degree(isolated=True)` includes such variables.
 
     Returns
     -------
-        hv.Rectangles with one bar per degree, or one per range of degrees if there are more than
-        40. The title counts the variables without an edge.
+        hv.Rectangles with one bar per degree, or one per range of degrees if there are more than 40
+        degrees. The title counts the variables without an edge.
 
     Examples
     --------

@@ -86,7 +86,7 @@ class OrderedTau:
 
 
 def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
-    """Draw a heatmap of tau of all pairs of variables, clustered.
+    """Draw a clustered heatmap of tau for all pairs of variables.
 
     Parameters
     ----------

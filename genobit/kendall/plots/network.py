@@ -91,8 +91,8 @@ def kendall_network(
         Result of `.genobit.kendall_pairs()`, another table of pairs, or its network.
     colour_by
         One value for each variable of the data, to colour the nodes; by default the communities. A
-        DataArray or Series is aligned by the names of the variables, and its name is that of the
-        key.
+        DataArray or Series is aligned by the names of the variables. Its name becomes the title of
+        the colour key.
     limit
         Largest number of nodes to draw one by one. With more nodes, or more than ten times `limit`
         edges, each community is one bubble.
@@ -103,7 +103,7 @@ def kendall_network(
     -------
         hv.Segments (edges) * hv.Points (nodes) * hv.Labels (names of hubs) * the legend. Components
         are drawn apart, with the largest in the middle. The size of a node grows with its degree.
-        Bubbles are drawn by `communities.draw_bubbles`.
+        Bubbles are drawn by `genobit.kendall.plots.communities.draw_bubbles`.
 
     Raises
     ------

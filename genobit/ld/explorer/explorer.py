@@ -58,7 +58,7 @@ class LDExplorer(LDTraits):
     selection
         Selection to share with other explorers. The default is a new one.
     **initial
-        Initial values of the traits of `LDTraits`.
+        Initial values of the traits, which `genobit.ld.explorer.traits.LDTraits` lists.
 
     Raises
     ------
@@ -133,7 +133,7 @@ class LDExplorer(LDTraits):
 
         The matrix (variants_0, variants_1) has the variants that pass the frequency filter. With a
         lead variant, the Dataset also has its r² with these variants. `attrs` give the region, the
-        filter, thinning and the number of samples.
+        frequency filter, how the variants were thinned, and the number of samples.
         """
         self.refresh()
         window = self._now()

@@ -57,8 +57,8 @@ class LDTraits(Explorer):
     axis
         Spacing of the variants: "rank" (even) or "position" (to scale).
     aggregate
-        Value of a pixel that shows several pairs: the value farthest from 0 ("max"), their "mean",
-        or one pair ("sample").
+        Value of a pixel that shows several pairs: the value farthest from 0 ("max"), the mean
+        ("mean"), or the first pair ("sample").
     show_blocks
         Whether haplotype blocks are outlined.
     beside
@@ -203,7 +203,7 @@ class LDTraits(Explorer):
         self.region = (contig, max(middle - half, 0.0), middle + half)
 
     def go_to_selection(self) -> None:
-        """Show the region of the selected variants, on the contig of the first."""
+        """Show the region of the selected variants, on the contig of the first one."""
         if not self.selected:
             raise ValueError("no variant is selected; click a pair, or select variants by name")
         contig = self._whole.contig_of(self.selected[0])

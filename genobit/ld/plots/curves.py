@@ -27,7 +27,7 @@ def ld_track(
     first_rank: int = 0,
     rank_step: int = 1,
 ) -> hv.Overlay:
-    """Draw LD of every variant of a region with one lead variant, along the chromosome.
+    """Draw LD between a lead variant and every variant of a region, along the chromosome.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def ld_decay(
     bins
         Number of bins of equal width. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
-        Largest distance in base pairs. The default is the farthest pair.
+        Largest distance in base pairs. The default is the distance of the farthest pair.
 
     Returns
     -------

@@ -48,8 +48,8 @@ def ld_heatmap(
     max_pixels
         Largest number of pixels on a side. With more variants, each pixel shows several pairs.
     aggregate
-        Value of a pixel that shows several pairs: the one farthest from 0 ("max"), their "mean", or
-        the first pair ("sample"). The title names the rule.
+        Value of a pixel that shows several pairs: the value farthest from 0 ("max"), the mean
+        ("mean"), or the first pair ("sample"). The title names the rule.
     lead
         Index along variants_1 of a variant to mark.
     selected

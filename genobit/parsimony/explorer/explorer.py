@@ -195,7 +195,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         self.refresh()
 
     def refresh(self) -> None:
-        """Compute and draw all stale parts; the widget calls this by itself."""
+        """Compute and draw all stale parts; the widget calls this after every change."""
         stale, self._stale = self._stale, set()
         if self.known.scores is None:
             if "page" in stale:

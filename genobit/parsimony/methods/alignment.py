@@ -27,11 +27,11 @@ class AlignmentMethods:
 
         Returns
         -------
-            DataArray (taxa, sites) of text, as from `genobit.open_alignment`. If all called alleles
-            are single bases or ``*``, entries are the bases (kind "dna"); the allele ``*`` becomes
-            a gap. Otherwise entries are the numbers of the alleles (kind "standard"). Calls below 0
-            become ``?``. Taxa are named by ``sample_id``. Variables of variants and samples are
-            kept.
+            DataArray (taxa, sites) of text, in the form that `genobit.open_alignment` returns. If
+            all called alleles are single bases or ``*``, entries are the bases (kind "dna"); the
+            allele ``*`` becomes a gap. Otherwise entries are the numbers of the alleles (kind
+            "standard"). Calls below 0 become ``?``. Taxa are named by ``sample_id``. Variables of
+            variants and samples are kept.
 
             Dask calls give a lazy alignment in the same chunks of variants. The method reads these
             calls once, a few chunks at a time, to find the called alleles.

@@ -42,10 +42,10 @@ class ParsimonyMethods:
         Parameters
         ----------
         tree
-            One tree or several, rooted or unrooted: Newick or NEXUS (text or a path), a tree object
-            of DendroPy, tskit, scikit-bio or Bio.Phylo, or a list of these. A TreeSequence of tskit
-            and the result of `parsimony_search` are accepted too. Nodes may have any number of
-            children. One call prepares the alignment once for all trees.
+            One or more trees, rooted or unrooted. A tree is Newick or NEXUS (text or a path), or a
+            tree object of DendroPy, tskit, scikit-bio or Bio.Phylo. A list of trees, a TreeSequence
+            of tskit and the result of `parsimony_search` are accepted too. Nodes may have any
+            number of children. One call prepares the alignment once for all trees.
         gap
             "missing": a gap may be any state. "state": a gap is one more state.
         weights
@@ -157,10 +157,10 @@ class ParsimonyMethods:
 
         Notes
         -----
-        A node may have several possible states of which its parent has none. It then takes the
-        first state in the order of ``attrs["states"]``. A root with several possible states also
-        takes the first one. Nodes with more than two children are hard polytomies: true multiple
-        splits. Their state sets follow Hartigan (1973), and ties are resolved in the same way.
+        If several states are possible at a node and its parent has none of them, the node takes the
+        first in the order of ``attrs["states"]``. A root with several possible states also takes
+        the first one. Nodes with more than two children are hard polytomies: true multiple splits.
+        Their state sets follow Hartigan (1973). The same rule for ties applies to these nodes.
 
         Examples
         --------

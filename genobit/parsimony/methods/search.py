@@ -71,7 +71,7 @@ class ParsimonySearchMethods:
         seed
             Seed of the random numbers. Results do not depend on threads or on the scheduler.
         start
-            Starting trees, or a tree as for `parsimony`:
+            Method that builds the starting trees, or a tree as for `parsimony`:
 
             - "stepwise": add taxa in random order, each to the branch where it adds the fewest
               changes
@@ -100,15 +100,15 @@ class ParsimonySearchMethods:
             - ``length`` (trees)
             - ``trace`` (iteration): the shortest length so far, after the starting tree, after its
               branch swapping, and after each round
-            - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples with each
-              inner branch
+            - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples that contain
+              each inner branch
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa on the side of
               each branch that does not contain the first taxon
 
             ``attrs["proven"]`` is True if the search proves that no tree is shorter.
-            ``attrs["all_found"]`` is True if ``max_trees`` did not limit the equally short trees.
-            If both are True, the result has all shortest trees. ``attrs["partial"]`` is True after
-            Ctrl-C; the result is then the best so far.
+            ``attrs["all_found"]`` is True if ``max_trees`` did not limit the number of equally
+            short trees. If both are True, the result has all shortest trees. ``attrs["partial"]``
+            is True after Ctrl-C; the result is then the best so far.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class ParsimonySearchMethods:
             range. Also for a branch-and-bound search longer than ``get_options().longest_search``
             (one hour by default); the message gives the estimated time.
         MemoryError
-            For a dask alignment whose unique columns take more than ``get_options().eager_limit``
+            For a dask alignment whose distinct columns need more than ``get_options().eager_limit``
             bytes.
         OSError
             With ``bootstrap``, if the folder ``get_options().spill_to`` has too little space for

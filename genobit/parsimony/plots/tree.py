@@ -47,7 +47,7 @@ def parsimony_tree(
     layout
         "rectangular", or "radial" with the root in the middle.
     lengths
-        Lengths of the branches: their "changes", or "equal", with all tips aligned.
+        "changes" draws branches as long as their number of changes; "equal" aligns all tips.
     numbers
         Numbers on the branches: "changes", "support" or "none".
     support

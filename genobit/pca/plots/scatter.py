@@ -31,7 +31,7 @@ def pca_scatter(
     Parameters
     ----------
     pcs
-        Result of `.genobit.pca()`: `scores` (samples, components) and, where known,
+        Result of `.genobit.pca()`: `scores` (samples, components) and, if known,
         `explained_variance_ratio` (components).
     x, y
         Components, counted from 1.
