@@ -220,7 +220,7 @@ def analyses(size, where):
         "ld_blocks": lambda: wide.genobit.ld_blocks("400bp"),
         "allele_frequency": lambda: wide.genobit.allele_frequency().compute(),
         "variant_stats": lambda: wide.genobit.variant_stats().compute(),
-        "sample_stats": lambda: wide.genobit.sample_stats().compute(),
+        "sample_stats": lambda: long.genobit.sample_stats().compute(),
         "grm in memory": lambda: long.genobit.grm().compute(),
         "grm to GCTA": lambda: gb.to_gcta(long.genobit.grm(), where / "cohort"),
         "king": lambda: gb.to_zarr(long.genobit.grm("king"), where / "king"),
