@@ -211,7 +211,7 @@ class EpistasisMethods:
 
         Returns
         -------
-            DataFrame with the column ``rank`` and the columns of each member. The first member has
+            DataFrame with the column ``rank`` and columns for each member. The first member has
             ``variant_0`` (position along the variants), ``variant_id_0``, ``variant_contig_0`` and
             ``variant_position_0``. The statistic and all other variables along ``rank`` follow,
             such as ``p``, ``n`` and ``p_familywise``. Contigs and positions are left out if the

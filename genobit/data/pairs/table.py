@@ -85,8 +85,8 @@ class PairTable:
 
         Returns
         -------
-            The first pairs, in the order of the parts. If the table has a limit ``fdr``, all pairs
-            are computed.
+            The first pairs, in the order of the parts. For a result of `.kendall_pairs()` with
+            ``fdr``, all pairs are computed.
 
         Examples
         --------
