@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from abc import ABC, abstractmethod
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,7 +86,12 @@ class GraphParts(Parts):
         question: Callable[[], dict[str, Any]],
     ) -> None:
         self.keys, self._graph, self._question = keys, graph, question
-        self.count, self.empty = len(keys), as_frame(none)
+        self.count, self._none = len(keys), none
+
+    @cached_property
+    def empty(self) -> pd.DataFrame:
+        """A table without rows: the columns and their dtypes."""
+        return as_frame(self._none)
 
     def frames(self, numbers: Sequence[int]) -> Iterator[pd.DataFrame]:
         """Compute some parts, and yield them in this order."""

@@ -11,7 +11,9 @@ from genobit.engine.options import get_options
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
+    import numpy as np
     import xarray as xr
+    from numpy.typing import NDArray
 
     from genobit.data.pairs.table import PairTable
     from genobit.engine.bits.layout import Layout
@@ -91,14 +93,15 @@ class LDPairsMethods:
         whole = max(1, self._ds.sizes.get(model.VARIANTS, 0))
         size: int | str = whole if window is None else window
 
-        def rows_of(ds: xr.Dataset, layout: Layout) -> int:
+        def rows_of(ds: xr.Dataset, layout: Layout, last: NDArray[np.int64] | None = None) -> int:
             if threshold < FEW_ABOVE or not get_options().chunk_rows_is_default:
                 return get_options().edge
-            return max(get_options().edge, wide_rows(window_ends(ds, size), layout.bits))
+            last = window_ends(ds, size) if last is None else last
+            return max(get_options().edge, wide_rows(last, layout.bits))
 
         ds, layout, planes = packed.by_variants(self._ds, phased=phased, rows_of=rows_of)
-        planes = in_rows(planes, rows_of(ds, layout))
         last, labels = window_ends(ds, size), pair_labels(ds)
+        planes = in_rows(planes, rows_of(ds, layout, last))
         asked: dict[str, Any] = {"statistic": statistic, "threshold": float(threshold)}
 
         def question() -> dict[str, Any]:
