@@ -76,8 +76,8 @@ def test_every_parameter_of_every_method__has_another_value(accessor: type) -> N
     of = [case for case in CASES if isinstance(SOURCES[case.source](), xr.DataArray) == arrays]
     methods = inspect.getmembers(accessor, inspect.isfunction)
     public = {key: method for key, method in methods if not key.startswith("_")}
-    # A figure or a frame of a result is no result.
-    for key in ("plot", "ranking"):
+    # A figure, a page or a frame of a result is no result.
+    for key in ("plot", "ranking", "report"):
         public.pop(key, None)
     assert set(public) == {case.method for case in of}
     for key, method in public.items():

@@ -213,6 +213,8 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.ld_score": lambda x: x.bits.genobit.ld_score(3),
     "Dataset.pack": lambda x: x.ds.genobit.pack(rows="samples"),
     "Dataset.pca": lambda x: x.pcs,
+    "Dataset.ranking": lambda x: x.result.genobit.ranking(),
+    "Dataset.report": lambda x: x.ds.genobit.report(x.folder / "report.html").name,
     "Dataset.plot": lambda x: x.pcs.genobit.plot(colour_by="sample_population").hv,
     "Dataset.project": lambda x: [
         x.ds.genobit.project(pcs) for pcs in (x.pcs, inputs(*REFERENCE, x.folder).pcs)
