@@ -237,6 +237,8 @@ EXEMPT = {
     "ds.join columns": "are names",
     "ds.join on": "are names",
     "ds.join table": "is joined by label; tests/data/test_join.py",
+    "ds.report colour_by": "is drawn by plots.pca_scatter, which has a case",
+    "ds.report sections": "are names",
     "ds.kendall other": SAME,
     "ds.ld other": SAME,
     "ds.ld_decay bins": "are edges of distance",
