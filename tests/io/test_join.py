@@ -57,7 +57,8 @@ def test_join__equals_a_dictionary_for_every_type_of_label(data: st.DataObject) 
     # A column of None alone has no type, and becomes NaN.
     seen = [None if pd.isna(word) else word for word in found.word.values]
     assert seen == [word for _, word in expected]
-    xr.testing.assert_identical(found.drop_vars(["x", "word"]).drop_attrs(), ds.drop_attrs())
+    # Not drop_attrs(): numpy 2.2 crashes where it copies StringDType.
+    xr.testing.assert_equal(found.drop_vars(["x", "word"]), ds)
     count = len(set(ours) & set(theirs))
     assert f"{count} of {len(ours)} samples have a row" in found.attrs["joined"]
 
