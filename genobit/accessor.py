@@ -1,7 +1,6 @@
 """The accessors ``ds.genobit`` and ``da.genobit``: the methods of all analyses.
 
-A new analysis adds its class of methods as a base class here. May import: everything but
-`launcher` and `cli`.
+A new analysis adds its class of methods here. May import: everything but `launcher` and `cli`.
 """
 
 from __future__ import annotations
@@ -58,8 +57,8 @@ class PlotMethods:
             Kind of plot. The default is the first kind listed for the result:
 
             - LD: "triangle", "heatmap", "decay", "histogram"; with one variant: "track"
-            - pruning: "track"; clumps: "manhattan"; LD scores: "track", "histogram"; decay:
-              "curve"; blocks: "track"
+            - pruning, blocks: "track"; clumps: "manhattan"; decay: "curve"
+            - LD scores: "track", "histogram"
             - relationships: "heatmap", "histogram", "pairs"; unrelated samples: "bars"
             - principal components: "scatter", "scree", "loadings"
             - rank correlations and similarities: "heatmap", "histogram"
@@ -69,7 +68,7 @@ class PlotMethods:
               "hwe"; of samples: "histogram", "scatter"
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
-            raises an error that lists the valid names. `genobit.plots` describes the options.
+            raises an error that lists the valid names. `genobit.plots` describes them.
 
         Returns
         -------
@@ -78,10 +77,8 @@ class PlotMethods:
 
         Raises
         ------
-        ValueError
-            For data that are not a result of genobit, and for an unknown kind.
-        TypeError
-            For an unknown option.
+        ValueError, TypeError
+            For data that are not a result of genobit, an unknown kind, or an unknown option.
 
         Examples
         --------
