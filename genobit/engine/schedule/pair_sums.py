@@ -226,18 +226,20 @@ def sample_sums(
     whole: Sequence[da.Array] = (),
     groups: Sequence[Sequence[int]] | None = None,
     columns: int | None = None,
-    enough: int = LEAF_BITS,
+    enough: int | None = None,
     dtype: DTypeLike = np.float64,
 ) -> da.Array:
     """Return lazy sums over variants for every sample: (samples, groups), a tree of additions.
 
     ``partial(chunks, *whole) -> (sums (samples,),)`` takes the chunks of `pair_sums`, with b None,
     and the complete arrays ``whole``. With ``columns`` its sums are (samples, columns), of one
-    group. A leaf has at least ``enough`` calls.
+    group. A leaf has at least ``enough`` calls (default: `LEAF_BITS`).
     """
     parts = [range(len(samples.variants))] if groups is None else groups
     most = max(samples.tiles)
-    cut = [list(leaves(samples.variants, group, most, enough)) for group in parts]
+    # Read at the call: tests set a smaller one.
+    calls = LEAF_BITS if enough is None else enough
+    cut = [list(leaves(samples.variants, group, most, calls)) for group in parts]
     inputs = partial, samples, along, [array.rechunk(-1) for array in whole], cut
     name, graph = named_layer("genobit-sample-sums", _sample_tasks, *inputs)
     return da.Array(graph, name, (samples.tiles, (columns or len(cut),)), dtype)
