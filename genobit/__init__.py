@@ -8,11 +8,11 @@
 `pca`           principal components
 `kendall`       rank correlation and its network
 `epistasis`     interactions of any order
-`parsimony`     lengths, ancestral states and searches of trees
+`parsimony`     tree lengths, ancestral states and tree searches
 `similarity`    similarity of binary rows
 `quality`       allele frequencies of variants
 `visual`        shared parts of figures and explorers
-`io`            files to lazy Datasets, results to files
+`io`            reads files as lazy Datasets, and writes results to files
 `data`          names, labels, checks, packed Datasets
 `engine`        numerical core: `bits`, `simd`, `gemm`, `pairwise`, `schedule`
 

@@ -81,8 +81,8 @@ class Selection(traitlets.HasTraits):
     ----------
     data
         Genotypes, an alignment, or other data along `variants` or `samples`. Sites of an alignment
-        are variants, and its taxa are samples. An explorer with this selection registers its own
-        data.
+        are variants, and its taxa are samples. An explorer that uses this selection registers its
+        own data.
     **initial
         Initial `variants` and `samples`.
 
@@ -91,9 +91,9 @@ class Selection(traitlets.HasTraits):
     variants, samples
         Names of the selected variants and samples, in the order of the data. Variants are named by
         `variant_id`, or by "contig:position" if they have no id of their own. Samples are named by
-        `sample_id` or `taxa`. Data without names use positions. To select, assign names, regions
-        such as "2:136.5Mb-136.7Mb", positions in `data`, or a mask. A mask that is a DataArray or
-        Series is aligned by its labels.
+        `sample_id` or `taxa`. If the data have no names, integer positions take their place. To
+        select, assign names, regions such as "2:136.5Mb-136.7Mb", integer positions in `data`, or a
+        mask. A mask that is a DataArray or Series is aligned by its labels.
 
     Raises
     ------
@@ -156,7 +156,7 @@ class Selection(traitlets.HasTraits):
 
         Returns
         -------
-        Names of the data's variants, samples, or both, in their order.
+        Names of the variants, the samples, or both, in the order of the data.
 
         Raises
         ------
@@ -200,7 +200,7 @@ class Selection(traitlets.HasTraits):
         kind
             "variants" or "samples".
         names
-            Result of `know`.
+            Names of this kind from the result of `know`.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class Selection(traitlets.HasTraits):
         Parameters
         ----------
         names
-            Names of variants or regions, of samples, or of both.
+            Names of variants and samples, and regions, in any mixture.
 
         Raises
         ------

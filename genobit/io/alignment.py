@@ -80,8 +80,8 @@ def open_alignment(
     ValueError
         For a file that is empty, not text, of an unknown format, damaged or larger than
         ``eager_limit``. For taxa of unequal length, a repeated name, or a symbol that the kind does
-        not have (the message names taxon and site). With ``chunks`` also for other formats, gzip,
-        and lines of different widths.
+        not have (the message names taxon and site). With ``chunks``, also for a format other than
+        FASTA, a gzip file, or lines of different widths.
     OSError
         If the file has changed before a lazy alignment is computed.
     ImportError

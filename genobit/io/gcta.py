@@ -50,7 +50,7 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
         If ``grm`` has no sample ids or no number of variants.
     ValueError
         For other dimensions, ids that the format cannot hold, or an element that is NaN or
-        infinite. GCTA would accept such a file and fail later.
+        infinite. GCTA would accept a file with such an element and fail later.
 
     Notes
     -----
@@ -130,9 +130,9 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
     Returns
     -------
         Symmetric, lazy float32 matrix (samples_0, samples_1). A tile is read when it is computed.
-        Coordinates are ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``,
-        ``sample_family_id_1`` (unless all are 0), and ``variants_compared`` (float32, lazy) if
-        .grm.N.bin exists. The files do not say how the matrix was computed.
+        Coordinates are ``sample_id_0`` and ``sample_id_1``. If any family id is not 0, the matrix
+        also has ``sample_family_id_0`` and ``sample_family_id_1``. If .grm.N.bin exists, it also
+        has ``variants_compared`` (float32, lazy). The files do not say how the matrix was computed.
 
     Raises
     ------

@@ -39,8 +39,8 @@ class JoinMethods:
             commas, semicolons or spaces. The file may be compressed with gzip. A frame is a
             DataFrame of pandas, polars or Arrow, a named Series, or an xarray Dataset or DataArray.
         on
-            Variable of the Dataset whose values are the key of the table, such as "sample_id",
-            "variant_id" or "sample_family_id". Several variables form a key together:
+            Variable of the Dataset that is matched with the key column of the table, such as
+            "sample_id", "variant_id" or "sample_family_id". Several variables form a key together:
             ``("sample_family_id", "sample_id")``. The key column of the table has the same name, or
             PLINK's name for it: IID, FID, SNP or ID, CHROM or CHR, POS or BP. For another name,
             give ``{"sample_id": "name of the column"}``. The index of a pandas frame is a column
@@ -64,8 +64,9 @@ class JoinMethods:
         KeyError
             If the Dataset lacks a variable of ``on``, the table lacks a column, or no key matches.
         ValueError
-            If a key is empty or repeated in the table, if a name exists already in the Dataset, or
-            if a text file is malformed. With "refuse", if a sample has no row.
+            If a key is empty or repeated in the table, or a text file is malformed. If the Dataset
+            already has a variable with the name of an added column. With "refuse", if a sample has
+            no row.
         TypeError
             For another kind of table, and for columns that are not numbers, text or dates.
 

@@ -35,9 +35,9 @@ def measurements(
     Parameters
     ----------
     frame
-        A DataFrame of pandas or polars whose rows are the variables and whose columns are the
-        observations; transpose other frames, ``frame.T``. An AnnData object is accepted too:
-        ``var`` has the variables and ``obs`` the observations.
+        A DataFrame of pandas or polars with variables as rows and observations as columns. If the
+        variables are columns, transpose it: ``frame.T``. An AnnData object is accepted too: ``var``
+        has the variables and ``obs`` has the observations.
     rows, observations
         Names of the two dimensions.
     labels
@@ -58,9 +58,9 @@ def measurements(
     TypeError
         For columns that are not numbers, and for other kinds of tables and matrices.
     ValueError
-        If the dimensions have the same name, for an index of several levels, if two columns have
-        the same name as ``labels``, for ``layer`` with a frame, or for ``labels`` with an AnnData
-        object.
+        If the dimensions have the same name, if an index has several levels, or if two columns have
+        the name that ``labels`` gives. Also if ``layer`` is given with a frame, or ``labels`` with
+        an AnnData object.
     KeyError
         If ``labels`` or ``layer`` does not exist.
 

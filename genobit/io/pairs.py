@@ -44,8 +44,9 @@ def open_pairs(path: str | os.PathLike[str]) -> PairTable:
     FileNotFoundError
         If there is no such path, or the folder has no Parquet file.
     ValueError
-        If the table is not complete, is not a table of pairs, or a file is damaged. When computed,
-        if a file exceeds ``get_options().eager_limit`` or has a position below 0.
+        If the table is not complete or is not a table of pairs, or if a file is damaged. Computing
+        the table raises the error if a file exceeds ``get_options().eager_limit`` or has a position
+        below 0.
 
     Examples
     --------

@@ -51,8 +51,8 @@ def to_plink_rel(
         Path without the endings.
     form
         "square" (text, PREFIX.rel), "triangle" (text up to the diagonal, PREFIX.rel), or
-        "square-bin" (float64, PREFIX.rel.bin). Square forms compute each lazy off-diagonal tile
-        twice.
+        "square-bin" (float64, PREFIX.rel.bin). If the matrix is lazy, the square forms compute each
+        off-diagonal tile twice.
     digits
         Significant digits of text. PLINK prints 6; 17 digits are lossless.
 
@@ -118,18 +118,18 @@ def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
 
     Returns
     -------
-        Symmetric matrix (samples_0, samples_1). Coordinates are ``sample_id_0``, ``sample_id_1``,
-        ``sample_family_id_0`` and ``sample_family_id_1`` (unless all are 0). Text is read at once,
-        as float64. Binary files are lazy, float64 or float32 (plink2's ``bin4``). The form
-        (``square``, ``square0`` or ``triangle``) is detected from the file size. Only the lower
-        triangle is read, because every form has it.
+        Symmetric matrix (samples_0, samples_1). Coordinates are ``sample_id_0`` and
+        ``sample_id_1``. If any family id is not 0, the matrix also has ``sample_family_id_0`` and
+        ``sample_family_id_1``. Text is read at once, as float64. Binary files are lazy, float64 or
+        float32 (plink2's ``bin4``). The form (``square``, ``square0`` or ``triangle``) is detected
+        from the file size. Only the lower triangle is read, because every form has it.
 
     Raises
     ------
     FileNotFoundError
         If the file or its .rel.id is missing.
     ValueError
-        If a size does not fit the number of samples, or a line of text is malformed. Also if a
+        If a file size does not fit the number of samples, or a line of text is malformed. Also if a
         prefix has files of more than one kind.
 
     Examples

@@ -61,8 +61,8 @@ def to_zarr(
     chunks being written and 16 chunks of genotype rows.
 
     A store opens only when it is complete. Until then every Zarr reader raises an error, and its
-    message says how to resume. During the run, a folder next to the store, with the suffix
-    ``.progress``, describes the result.
+    message says how to resume. During the run, a folder next to the store describes the result. It
+    has the name of the store with the suffix ``.progress``.
 
     Parameters
     ----------

@@ -167,7 +167,7 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     trees
-        Newick text, a list of Newick texts, or the Dataset of a search.
+        Newick text, a list of Newick texts, or the Dataset that a tree search returns.
     path
         File to write. The suffixes .nex, .nexus and .nxs select NEXUS. Other files are Newick, with
         one tree per line. An existing file is replaced when the new one is complete.
@@ -175,8 +175,8 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        For text that is not Newick, and in NEXUS for a name with a control character, such as a
-        line break.
+        If a text is not Newick. For NEXUS, also if a name has a control character, such as a line
+        break.
 
     Examples
     --------

@@ -73,8 +73,8 @@ def open_vcf(
         .vcf, .vcf.gz or .bcf.
     region
         `"2"`, `"chr2:136.5Mb-136.7Mb"`, `"2:136000000-136900000"` or `"2:136,000,000-"`, in bp, kb
-        or Mb. The contig matches that of the file with or without "chr". Records are selected by
-        position, counted from 1, with both ends included.
+        or Mb. Contigs match with or without "chr". Records are selected by position, counted from
+        1, with both ends included.
     chunks
         Variants per chunk of `call_genotype`; by default about 64 MB. A chunk has all
         samples.
@@ -87,8 +87,8 @@ def open_vcf(
     -------
     Dataset of genotypes and labels, as `open_vcf_zarr` returns them:
 
-    - `call_genotype`: int8, lazy; allele index, -1 missing. -2 fills the places above
-      the ploidy of a call.
+    - `call_genotype`: int8, lazy; allele index, -1 missing. If a call has a lower ploidy, -2 fills
+      its unused places.
     - `call_genotype_phased`: bool, lazy; true for phased and for haploid calls.
     - variables with the prefixes `variant_`, `contig_`, `filter_` and `sample_`.
 
@@ -156,7 +156,7 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     Dataset of every variable of the store:
 
     - `call_genotype` and other fields of several dimensions, lazy. Calls are as stored: allele
-      index, -1 missing. -2 fills the places above the ploidy of a call.
+      index, -1 missing. If a call has a lower ploidy, -2 fills its unused places.
       `call_genotype.attrs["counted_allele"]` states that a dosage counts ALT.
     - labels in memory: `variant_position` (int64), `variant_contig` (int32), `variant_id`,
       `variant_allele`, `sample_id`, `contig_id`. Text is an object array of str.

@@ -121,10 +121,11 @@ class QualityMethods:
               chromosome.
 
             A male (``sample_sex`` is 1) has one allele on X and on Y. Every sample has one allele
-            on MT. Genotype counts and the test on X leave out males. If a sample has one allele,
-            its heterozygous calls add no allele, but they count as called. Without ``sample_sex``,
-            all samples have two copies of X, and all samples count on Y. A haploid call of a VCF,
-            (a, -2), is read as (a, a). A call with one missing allele counts as missing.
+            on MT. On X, genotype counts and the test leave out males. Where a sample has one
+            allele, a heterozygous call is left out of the allele counts, but it counts as called.
+            Without ``sample_sex``, all samples have two copies of X, and all samples count on Y. A
+            haploid call of a VCF, (a, -2), is read as (a, a). A call with one missing allele counts
+            as missing.
 
         Raises
         ------
@@ -170,8 +171,8 @@ class QualityMethods:
         Parameters
         ----------
         founders
-            Compute allele frequencies from samples without known parents only, as plink does by
-            default.
+            Compute allele frequencies from founders only, as plink does by default. Founders are
+            samples without a known parent.
         small_sample
             Multiply the expected heterozygosity of autosomes by n / (n - 1), as ``plink --het
             small-sample`` does. n is the number of called alleles.
@@ -194,10 +195,10 @@ class QualityMethods:
             - ``het``: share of heterozygotes among these calls.
             - ``inbreeding``: F = (O(HOM) - E(HOM)) / (N(NM) - E(HOM)).
 
-            If there are variants on X, the Dataset also has ``x_inbreeding``, F on X, and
-            ``sex_inferred`` (1 male, 2 female, 0 undecided). If ``sample_sex`` is known too, it
-            also has ``sex_status``: "OK" if the inferred and the given sex are known and equal,
-            else "PROBLEM".
+            If there are variants on X, the Dataset also has ``x_inbreeding`` (F on X) and
+            ``sex_inferred`` (1 male, 2 female, 0 undecided). If ``sample_sex`` is known too, the
+            Dataset also has ``sex_status``. It is "OK" if the inferred and the given sex are known
+            and equal, else "PROBLEM".
 
         Raises
         ------
@@ -262,15 +263,15 @@ class QualityMethods:
         Returns
         -------
             The Dataset with the kept samples and variants. It is packed if the input is packed.
-            Each rule of the call has an attribute with the number of variants that it removed, such
-            as ``attrs["removed_by_min_maf"]``. ``removed_by_max_sample_missing`` is a number of
-            samples.
+            For each rule that is switched on, an attribute gives the number of removed variants,
+            such as ``attrs["removed_by_min_maf"]``. ``removed_by_max_sample_missing`` is a number
+            of samples.
 
         Raises
         ------
         KeyError, TypeError, ValueError
-            As for `variant_stats`. Also for a threshold outside [0, 1], for a call without
-            thresholds, and if no sample or no variant is left.
+            As for `variant_stats`. Also if a threshold is outside [0, 1], if no threshold is given,
+            or if no sample or no variant is left.
 
         Examples
         --------

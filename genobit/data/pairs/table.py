@@ -40,10 +40,11 @@ class PairTable:
     Attributes
     ----------
     columns
-        Names of the columns. The first two are positions along the dimension, such as ``variant_0``
-        < ``variant_1``. Labels have the same suffixes, such as ``variant_id_0``.
+        Names of the columns. The first two, such as ``variant_0`` and ``variant_1``, are integer
+        positions along the dimension; the first is the smaller one. Labels have the same suffixes,
+        such as ``variant_id_0``.
     value
-        Column with the statistic of a pair.
+        Name of the column with the statistic of each pair.
     attrs
         Attributes of the whole table, such as the threshold.
 
@@ -223,9 +224,9 @@ class PairTable:
 
         Returns
         -------
-            `genobit.data.pairs.network.Network`: degrees, components, communities, a layout, and
-            files for Cytoscape and Gephi. Its nodes are the variants, samples or variables of the
-            pairs.
+            `genobit.data.pairs.network.Network`. Its nodes are the variants, samples or variables
+            of the pairs. Its methods compute degrees, components, communities and a layout, and
+            write files for Cytoscape and Gephi.
 
         Raises
         ------

@@ -56,10 +56,11 @@ def sample_dataset(
     and complete. The first call simulates the cohort with msprime, which takes a few seconds.
 
     The last 120 samples of each population are ten families of three generations. A real genome of
-    12 Mb is too short to tell relatives apart. The simulation therefore uses as many crossovers per
-    meiosis as a whole genome has. In each segment between hotspots, the haplotypes of founders are
-    shuffled within their population. KING finds all twins and all relatives of first, second and
-    third degree in the pedigree. It finds no other pair closer than the third degree.
+    12 Mb is too short to distinguish degrees of relationship. The simulation therefore uses as many
+    crossovers per meiosis as a whole genome has. In each segment between hotspots, the haplotypes
+    of founders are shuffled within their population. KING finds all twins and all relatives of
+    first, second and third degree in the pedigree. KING assigns some unrelated pairs to the third
+    degree, but no unrelated pair to a closer degree.
 
     Parameters
     ----------
@@ -80,8 +81,8 @@ def sample_dataset(
     - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`) raise the
       risk if exactly one of them is heterozygous. Three others (`variant_planted_triple`) raise it
       if an odd number of them is heterozygous. All five are unlinked and heterozygous in half of
-      the cohort. A single variant has no effect of its own. A pair of the triple has no effect
-      either.
+      the cohort. A single variant has no effect of its own. Two variants of the triple, without the
+      third, have no effect either.
     - `sample_trait`: float64, the sum of six additive effects
       (`variant_planted_trait`, bool) and noise; heritability 0.4.
 

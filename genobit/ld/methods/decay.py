@@ -60,7 +60,7 @@ class LDDecayMethods:
             aligned by its labels. Samples without a value are left out. By default all samples are
             one population.
         statistic
-            "r2", or "r2_em" for dosages, as for `ld`.
+            "r2", or "r2_em" (dosages only), as for `ld`.
         phased
             As for `ld`.
         parts, resamples, confidence, seed

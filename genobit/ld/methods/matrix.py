@@ -49,8 +49,8 @@ class LDMethods:
             default, a packed Dataset is used as it was packed, and ``call_genotype`` is used as
             dosages.
         other
-            Variants to compare with, which become the columns of the result: a Dataset of the same
-            samples, or ids or regions of this Dataset, such as `"rs4988235"`. By default all
+            Variants to compare with: a Dataset of the same samples, or ids or regions of this
+            Dataset, such as `"rs4988235"`. They become the columns of the result. By default all
             variants are compared with each other.
         window
             Largest distance between two variants: a number of variants (1000) or a distance

@@ -44,7 +44,7 @@ class LDPairsMethods:
         window
             Largest distance of a pair, as for `ld`. The default is all pairs on the same contig.
         statistic
-            "r2", or "r2_em" for dosages, as for `ld`.
+            "r2", or "r2_em" (dosages only), as for `ld`.
         phased
             As for `ld`.
 

@@ -126,8 +126,8 @@ class LDPruneMethods:
             p-value of each variant, (variants,), or the name of a variable. A variant with NaN is
             left out. A DataArray or Series is aligned by its labels.
         threshold
-            Members have an r2 above this limit with the index variant. A relative excess of up to
-            2^-44 is treated as rounding error.
+            Members have an r2 above this limit with the index variant. If r2 exceeds the limit by
+            a relative difference of at most 2^-44, it counts as equal to the limit.
         window
             Limit on the distance between a member and the index variant, on either side. A distance
             in base pairs or cM is exclusive: "250kb" reaches 249,999 bp, as in plink 1.9. A number
@@ -139,8 +139,8 @@ class LDPruneMethods:
         log10
             Whether ``p`` holds -log10 of the p-values, for p-values too small for float64.
         statistic
-            "r2", or "r2_em" for dosages, as for `ld`. The default is "r2" for haplotypes and, as in
-            plink 1.9, "r2_em" for dosages.
+            "r2", or "r2_em" (dosages only), as for `ld`. The default is "r2" for haplotypes and,
+            as in plink 1.9, "r2_em" for dosages.
         phased
             As for `ld`.
 
