@@ -80,8 +80,8 @@ class EpistasisMethods:
             - "mutual_information": mutual information of genotypes and class
             - "chi2": Pearson's chi2 of genotypes and class
             - "gain": mutual information of the combination, minus the largest mutual information of
-              its subsets with one member removed. A strong single variant therefore does not fill
-              the ranking
+              any subset with one member fewer. One strong variant therefore does not dominate the
+              ranking
             - "boost": likelihood ratio of the interaction of two variants, for two classes
             - "f": F test of the interaction of two variants, for a quantitative trait
         limits
@@ -133,17 +133,18 @@ class EpistasisMethods:
         ValueError
             For a phenotype with a wrong number of samples, with labels that lack a sample, or with
             only one class. For a continuous phenotype with a statistic that needs classes. With
-            "f", for an outlier: a value whose distance from the median is over 10,000 times the
-            median of these distances. For an unknown ``statistic``, or a number out of range. For a
-            search longer than ``get_options().longest_search`` (one hour by default); the message
-            gives the estimated time and ways to reduce it.
+            "f", for an outlier. A value is an outlier if its distance from the median is over
+            10,000 times the median of all non-zero distances. For an unknown ``statistic``, or a
+            number out of range. For a search longer than ``get_options().longest_search`` (one hour
+            by default); the message gives the estimated time and ways to reduce it.
         MemoryError
             For a search that needs more than ``get_options().eager_limit`` bytes. The error is
             raised before the search starts. Its message gives ways to reduce the memory.
         OSError
             If the folder ``get_options().spill_to`` has too little free space.
         genobit.epistasis.schedule.search.SearchError
-            If a part of the search fails. The error holds the ranking that the other parts give.
+            If a part of the search fails. The attribute ``ranking`` of the error holds the ranking
+            from the other parts.
 
         Notes
         -----
@@ -213,9 +214,9 @@ class EpistasisMethods:
         -------
             DataFrame with the column ``rank`` and columns for each member. The first member has
             ``variant_0`` (position along the variants), ``variant_id_0``, ``variant_contig_0`` and
-            ``variant_position_0``. The statistic and all other variables along ``rank`` follow,
-            such as ``p``, ``n`` and ``p_familywise``. Contigs and positions are left out if the
-            data have none.
+            ``variant_position_0``. The last columns are the statistic and all other variables along
+            ``rank``, such as ``p``, ``n`` and ``p_familywise``. Contigs and positions are left out
+            if the data have none.
 
         Raises
         ------

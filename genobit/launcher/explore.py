@@ -102,7 +102,8 @@ class Explore(SuggestsNames):
             Result of `.genobit.ld_blocks()` of these variants; its blocks are outlined. By default,
             blocks are computed for the variants in view.
         **initial
-            `selection` to share, and initial values of the traits of `LDExplorer`, such as
+            `selection`, a `genobit.Selection` to share with other explorers. All other arguments
+            are initial values of the traits of `LDExplorer`, such as
             `region=("2", 136.0e6, 136.5e6)`.
 
         Returns
@@ -127,8 +128,9 @@ class Explore(SuggestsNames):
         pcs
             Principal components from `.genobit.pca()`; by default they are computed.
         **initial
-            `selection` to share, `autosomes` as for `.genobit.grm()`, and initial values of the
-            traits of `GRMExplorer`, such as `method="king"`.
+            `selection`, a `genobit.Selection` to share with other explorers, and `autosomes`, as
+            for `.genobit.grm()`. All other arguments are initial values of the traits of
+            `GRMExplorer`, such as `method="king"`.
 
         Returns
         -------
@@ -146,8 +148,8 @@ class Explore(SuggestsNames):
         pairs
             Result of `.genobit.kendall_pairs()` of these variants. By default it is computed.
         **initial
-            `selection` to share, and initial values of the traits of `KendallExplorer`, such as
-            `threshold=0.8`.
+            `selection`, a `genobit.Selection` to share with other explorers. All other arguments
+            are initial values of the traits of `KendallExplorer`, such as `threshold=0.8`.
 
         Returns
         -------
@@ -165,8 +167,8 @@ class Explore(SuggestsNames):
         result
             Result of `.genobit.epistasis()` of these variants.
         **initial
-            `selection` to share, and initial values of the traits of `EpistasisExplorer`, such as
-            `filter="2:"`.
+            `selection`, a `genobit.Selection` to share with other explorers. All other arguments
+            are initial values of the traits of `EpistasisExplorer`, such as `filter="2:"`.
 
         Returns
         -------
@@ -232,8 +234,8 @@ class ExploreArray(SuggestsNames):
         dim
             Dimension of the observations, as for `.genobit.kendall()`.
         **initial
-            `selection` to share, and initial values of the traits of `KendallExplorer`, such as
-            `threshold=0.8`.
+            `selection`, a `genobit.Selection` to share with other explorers. All other arguments
+            are initial values of the traits of `KendallExplorer`, such as `threshold=0.8`.
 
         Returns
         -------
@@ -253,8 +255,8 @@ class ExploreArray(SuggestsNames):
             `.genobit.parsimony_search()`. By default, the explorer searches for the shortest trees:
             at once for up to 60 taxa, otherwise when the search button is clicked.
         **initial
-            `selection` to share, and initial values of the traits of `ParsimonyExplorer`, such as
-            `site=17`.
+            `selection`, a `genobit.Selection` to share with other explorers. All other arguments
+            are initial values of the traits of `ParsimonyExplorer`, such as `site=17`.
 
         Returns
         -------

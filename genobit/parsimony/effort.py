@@ -12,11 +12,12 @@ class SearchEffort:
     Parameters
     ----------
     replicates
-        Number of starting trees, each with its own search; dask runs them in parallel.
+        Number of starting trees, each with its own search. Dask runs the searches in parallel.
     iterations
         Minimum number of rounds of the ratchet.
     patience
-        After ``iterations`` rounds, the ratchet stops after this many rounds without improvement.
+        Number of successive rounds without improvement after which the ratchet stops. The ratchet
+        makes at least ``iterations`` rounds.
     max_trees
         Largest number of equally short trees to keep.
 

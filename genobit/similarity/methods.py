@@ -42,14 +42,14 @@ class SimilarityMethods:
         Parameters
         ----------
         statistic
-            "tanimoto" or "jaccard" (the same): positions set in both rows, divided by
-            positions set in either. "hamming": share of positions that agree.
+            "tanimoto" or its synonym "jaccard": number of positions set in both rows, divided by
+            the number set in at least one row. "hamming": share of positions that agree.
         dim
             Dimension of the bits; the other dimension has the rows. By default the dimension named
             bit(s) or feature(s).
         other
-            DataArray of rows to compare with, with the same bits. Its rows become the columns of
-            the result.
+            DataArray of other rows that have the same bits. These rows become the columns of the
+            result.
         top
             Return this many nearest neighbours of each row instead of the matrix. A row is not its
             own neighbour. With ``other``, neighbours are rows of ``other``. Neighbours are found
@@ -79,8 +79,8 @@ class SimilarityMethods:
         ------
         ValueError
             If the number of dimensions is not 2, or if ``other`` has different bits. For an invalid
-            ``statistic``, ``dim``, ``top``, ``missing`` or ``dtype``. When computed, for values
-            other than 0, 1 and missing, and for missing values with "refuse".
+            ``statistic``, ``dim``, ``top``, ``missing`` or ``dtype``. For values other than 0, 1
+            and missing, and for missing values with "refuse", when the result is computed.
         TypeError
             For values that are neither numbers nor booleans, or if ``other`` is not a DataArray.
         MemoryError
@@ -88,9 +88,9 @@ class SimilarityMethods:
 
         Notes
         -----
-        A distance is 1 - similarity; ``(1 - hamming) * bits`` is the number of positions that
-        differ. Counts are exact integers, and each value is one division. Results are therefore
-        identical to a plain loop over pairs. Formulas and references:
+        The distance of two rows is 1 - similarity. ``(1 - hamming) * bits`` is the number of
+        positions that differ. Counts are exact integers, and each value is the quotient of two
+        counts. Results are therefore identical to a plain loop over pairs. Formulas and references:
         `genobit.similarity.measures`.
 
         Examples

@@ -95,13 +95,13 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
     result
         Result of `.genobit.epistasis()`.
     ds
-        Dataset that was searched. Contigs span all its variants; without `ds`, they span only the
-        variants of the result.
+        Dataset that was searched. Each contig spans all its variants in `ds`. Without `ds`, a
+        contig spans only the variants of the result.
 
     Returns
     -------
-        hv.Overlay: an arc for each pair of members. Height and colour show the best score of a
-        combination that contains the pair. Only the best 500 pairs are drawn.
+        hv.Overlay: an arc for each pair of members. Height and colour show the best score among
+        all combinations that contain the pair. Only the best 500 pairs are drawn.
 
     Raises
     ------

@@ -36,9 +36,9 @@ def marginal_effects(
 
     Returns
     -------
-        hv.Overlay: three bars for each member, labelled with the numbers of cases and samples, and
-        a line at the share among all samples. The bars of a member without an effect of its own end
-        at the line.
+        hv.Overlay: three bars for each member, and a line at the share of cases among all samples.
+        The labels of the bars are numbers of cases and samples. If a member has no marginal effect,
+        its bars end at the line.
 
     Raises
     ------

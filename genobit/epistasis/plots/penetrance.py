@@ -54,7 +54,8 @@ def penetrance_heatmap(
     -------
         hv.Overlay: a panel of 3 x 3 cells. A third member gives a row of panels, and a fourth
         member a grid. The label of a cell has the share of cases and the numbers of cases and
-        samples. White means the same share as among all samples. Empty cells are hatched.
+        samples. A white cell has the same share of cases as all samples together. Empty cells are
+        hatched.
 
     Raises
     ------

@@ -44,8 +44,9 @@ def ranking_table(result: xr.Dataset, text: str = "", *, ds: xr.Dataset | None =
     result
         Result of `.genobit.epistasis()`.
     text
-        Filter: the table lists combinations whose names, contigs and positions contain every word.
-        A word such as `2:1000-2000` keeps combinations with a member in this region.
+        Filter: the table lists only combinations that match every word of `text`. A word matches
+        any part of a name, contig or position. A word such as `2:1000-2000` keeps combinations with
+        a member in this region.
     ds
         Dataset that was searched, for labels that the result lacks.
 

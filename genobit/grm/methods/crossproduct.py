@@ -21,8 +21,8 @@ class CrossproductMethods:
         kernel
             Kernel to use. "auto" is the fastest kernel, which `grm` uses too. "multiply",
             "hamming", "threebit", "twobit", "shuffle" and "packed" are the kernels compared by
-            Schlather (2020). "popcount" counts the bits that two planes have in common, for four
-            pairs of planes. All kernels return the same integers.
+            Schlather (2020). "popcount" computes four products of bit planes; each product counts
+            the bits that are set in both planes. All kernels return the same integers.
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.
@@ -36,7 +36,8 @@ class CrossproductMethods:
         ------
         ValueError
             For an unknown kernel, or for "shuffle" on a CPU without byte lookup instructions
-            (SSSE3, AVX2, NEON). When computed, for missing calls; `grm` can handle missing calls.
+            (SSSE3, AVX2, NEON). For missing calls, when the result is computed; `grm` can handle
+            missing calls.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 

@@ -50,9 +50,9 @@ class GRMMethods:
             other methods. "king" and "ibs" support only "pairwise". "endelman_jannink" supports
             only "mean".
         allele_frequency
-            Frequency of the counted allele in a base population, (variants,), or the name of a
-            variable. The default is the frequency in these samples. A DataArray or Series is
-            aligned by its labels.
+            Frequencies of the counted allele in a base population: an array (variants,), or the
+            name of a variable. The default is the frequencies in these samples. A DataArray or
+            Series is aligned by its labels.
         loco
             Leave one chromosome out: return one matrix for each contig, from the variants of all
             other contigs. All matrices are computed in one pass over the genotypes.

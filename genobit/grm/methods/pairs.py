@@ -61,8 +61,9 @@ class RelativesMethods:
             - ``sample_id_0``, ``sample_id_1``, ``sample_family_id_0``, ``sample_family_id_1``, if
               known
             - the value, float64, in a column named after the method
-            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (number called
-              in both samples) and ``degree`` (a key of `genobit.grm.kinship.DEGREES`)
+            - with "king" also ``ibs0`` (share of opposite homozygotes), ``variants`` (number of
+              variants called in both samples) and ``degree`` (a key of
+              `genobit.grm.kinship.DEGREES`)
 
         Raises
         ------

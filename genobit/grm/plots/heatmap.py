@@ -110,9 +110,10 @@ def grm_heatmap(
         Result of `.genobit.grm()` or `genobit.open_gcta()`. Samples without any value are drawn
         last, in grey.
     colour_by
-        Label to draw as a coloured strip along the rows, named without its suffix: "population" for
-        `population_0` or `sample_population_0`. Values, one for each sample, are accepted too. A
-        DataArray or Series is aligned by its labels.
+        Name of the label to draw as a coloured strip along the rows. Omit the suffix `_0`; the
+        prefix `sample_` is optional. "population" selects `population_0` or `sample_population_0`.
+        Values, one for each sample, are accepted too. A DataArray or Series is aligned by its
+        labels.
     selected
         Positions of the samples to mark; all others become paler.
     max_pixels

@@ -61,9 +61,9 @@ class KendallArrayMethods:
         pvalue
             Also return two-sided p-values and the number of observations. True chooses the test as
             ``scipy.stats.kendalltau`` does. Without ties, the exact test is used for at most 33
-            observations. With more observations, it is used if at most one pair is discordant, or
-            at most one is concordant. In all other cases, the asymptotic test with tie correction
-            is used. "asymptotic", "exact" and "permutation" select one test.
+            observations. With more observations, the exact test is used if at most one pair is
+            discordant, or at most one pair is concordant. In all other cases, the asymptotic test
+            with tie correction is used. "asymptotic", "exact" and "permutation" select one test.
         missing
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.
             "dropna" drops observations with NaN in any variable. "refuse" raises an error.
@@ -93,8 +93,8 @@ class KendallArrayMethods:
         ------
         ValueError
             If the number of dimensions is not 2, if an argument has an invalid value, or if
-            ``other`` has different observations. When computed, for missing values with "refuse"
-            and for ties with "exact".
+            ``other`` has different observations. For missing values with "refuse" and for ties with
+            "exact", when the result is computed.
         TypeError
             For values that are not real numbers.
         MemoryError
@@ -103,10 +103,10 @@ class KendallArrayMethods:
         Notes
         -----
         `genobit.kendall.matrix` has the formulas and references. Somers' D has the same p-values as
-        tau. Both test whether S, the number of concordant minus discordant pairs, is 0.
-        ``scipy.stats.somersd`` uses the variance under the alternative instead. Permutation
-        p-values are (b + 1) / (m + 1) for m permutations. b is the number of permutations with an
-        absolute S at least as large as observed.
+        tau. Both statistics are tested against the null hypothesis S = 0. S is the number of
+        concordant minus discordant pairs. ``scipy.stats.somersd`` uses the variance under the
+        alternative instead. Permutation p-values are (b + 1) / (m + 1) for m permutations. b is the
+        number of permutations with an absolute S at least as large as observed.
 
         Examples
         --------
@@ -198,8 +198,8 @@ class KendallGenotypeMethods:
         Raises
         ------
         ValueError
-            If an argument has an invalid value, or if ``other`` has different samples. When
-            computed, for missing calls with "refuse".
+            If an argument has an invalid value, or if ``other`` has different samples. For missing
+            calls with "refuse", when the result is computed.
         MemoryError
             With ``compute``, for a result larger than the limit.
 

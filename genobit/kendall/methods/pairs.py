@@ -56,10 +56,10 @@ class KendallArrayPairsMethods:
             Coordinate with the names of the variables; by default the index coordinate of their
             dimension.
         share
-            ``(k, n)`` divides the search among n workers; this call searches only the part of
-            worker k, counted from 0. Each pair is in the part of one worker. All workers must use
-            the same values and options. ``share`` needs ``fdr=None``, because q-values need all
-            pairs.
+            ``(k, n)`` divides the search among n workers, numbered 0 to n - 1. This call searches
+            only the part of worker k. Each pair is in the part of exactly one worker. All workers
+            must use the same values and options. ``share`` needs ``fdr=None``, because q-values
+            need all pairs.
         progress
             Whether to show a progress bar. The default is the option ``progress``.
 
@@ -75,9 +75,9 @@ class KendallArrayPairsMethods:
         Raises
         ------
         ValueError
-            For an argument with an invalid value, or ``share`` with ``fdr``. When computed, for a
-            search longer than ``get_options().longest_search`` (one hour by default); the message
-            gives the estimated time.
+            For an argument with an invalid value, or ``share`` with ``fdr``. For a search
+            longer than ``get_options().longest_search`` (one hour by default), when the table is
+            computed; the message gives the estimated time.
         TypeError
             For a limit or share that is not a number, and for values that are not real numbers.
         MemoryError

@@ -44,8 +44,8 @@ def degree_histogram(degree: np.ndarray) -> hv.Rectangles:
 
     Returns
     -------
-        hv.Rectangles with one bar per degree, or one per range of degrees if there are more than 40
-        degrees. The title counts the variables without an edge.
+        hv.Rectangles with one bar per degree. If the largest degree is above 40, each bar covers a
+        range of degrees. The title counts the variables without an edge.
 
     Examples
     --------

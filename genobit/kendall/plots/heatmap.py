@@ -246,8 +246,8 @@ def pair_scatter(
     Parameters
     ----------
     x, y
-        Values of shape (observations,), each named as its variable; NaN is missing. `y` is aligned
-        to `x` by its labels.
+        Values of the two variables, each of shape (observations,). The name of each array is the
+        name of its variable. NaN is a missing value. `y` is aligned to `x` by its labels.
     tau, pvalue
         Statistics of the pair, for the title.
     colour_by
@@ -258,8 +258,8 @@ def pair_scatter(
 
     Returns
     -------
-        hv.Points of the observations present in both. If a variable has few distinct values, such
-        as genotypes, points are jittered and the axis label says so.
+        hv.Points of the observations present in both variables. If a variable has few distinct
+        values, such as genotypes, points are jittered and the axis label says so.
 
     Raises
     ------

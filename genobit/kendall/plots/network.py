@@ -90,12 +90,12 @@ def kendall_network(
     pairs
         Result of `.genobit.kendall_pairs()`, another table of pairs, or its network.
     colour_by
-        One value for each variable of the data, to colour the nodes; by default the communities. A
-        DataArray or Series is aligned by the names of the variables. Its name becomes the title of
-        the colour key.
+        Values that colour the nodes, one for each variable of the data. By default, nodes are
+        coloured by community. A DataArray or Series is aligned by the names of the variables. Its
+        name becomes the title of the colour key.
     limit
-        Largest number of nodes to draw one by one. With more nodes, or more than ten times `limit`
-        edges, each community is one bubble.
+        Largest number of nodes to draw one by one. With more than `limit` nodes or `10 * limit`
+        edges, each community is drawn as one bubble.
     seed
         Seed of the community detection and of the layout.
 

@@ -52,11 +52,11 @@ class ParsimonyMethods:
             Weight of each site, an integer of at least 0; 1 by default. A DataArray is aligned by
             its labels.
         costs
-            Costs of changes from the state of the row to the state of the column, (states, states).
-            States are in the order of ``attrs["states"]`` of a result; a DataArray with these
-            labels is aligned by label. Costs are at least 0, and 0 for no change. They need not be
-            a metric. Asymmetric costs need rooted trees. With costs, lengths are computed by
-            Sankoff's algorithm, which is exact but slower.
+            Cost matrix (states, states). Each entry is the cost of a change from the state of its
+            row to the state of its column. States are in the order of ``attrs["states"]`` of a
+            result; a DataArray with these labels is aligned by label. Costs are at least 0, and 0
+            for no change. They need not be a metric. Asymmetric costs need rooted trees. With
+            costs, lengths are computed by Sankoff's algorithm, which is exact but slower.
         sites
             Whether to return results of single sites. Use False to save memory with many trees.
 
@@ -126,7 +126,7 @@ class ParsimonyMethods:
 
             - "acctran": a shortest reconstruction with changes as close to the root as possible
             - "deltran": a shortest reconstruction with changes as close to the tips as possible
-            - "sets": all states that a node has in any shortest reconstruction
+            - "sets": all states that a node has in at least one shortest reconstruction
         gap
             As for `parsimony`.
 
@@ -138,10 +138,10 @@ class ParsimonyMethods:
               as ``{AG}``, or ``?`` for all states
             - ``node_parent`` (nodes): parent of each node, -1 for the root
             - ``branch_changes`` (nodes): number of changes on the branch above each node. The sum
-              is the length of the tree. With "sets", ``branch_changes`` is the fewest changes in
-              any shortest reconstruction
-            - ``most_branch_changes`` (nodes), with "sets": most changes in any shortest
-              reconstruction
+              is the length of the tree. With "sets", ``branch_changes`` is the minimum over all
+              shortest reconstructions
+            - ``most_branch_changes`` (nodes), with "sets": maximum number of changes over all
+              shortest reconstructions
 
             For a dask alignment, ``states`` are lazy, in the same chunks of sites. The call itself
             counts the changes, a few chunks at a time.
@@ -157,10 +157,11 @@ class ParsimonyMethods:
 
         Notes
         -----
-        If several states are possible at a node and its parent has none of them, the node takes the
-        first in the order of ``attrs["states"]``. A root with several possible states also takes
-        the first one. Nodes with more than two children are hard polytomies: true multiple splits.
-        Their state sets follow Hartigan (1973). The same rule for ties applies to these nodes.
+        If the state of the parent is not among the possible states of a node, the node takes the
+        first possible state. The order of states is ``attrs["states"]``. A root with several
+        possible states also takes the first one. Nodes with more than two children are hard
+        polytomies: true multiple splits. Their state sets follow Hartigan (1973). The same rule for
+        ties applies to these nodes.
 
         Examples
         --------

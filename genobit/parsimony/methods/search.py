@@ -75,7 +75,7 @@ class ParsimonySearchMethods:
 
             - "stepwise": add taxa in random order, each to the branch where it adds the fewest
               changes
-            - "closest": always add the taxon that adds the fewest changes
+            - "closest": at each step, add the taxon that adds the fewest changes
             - "neighbour_joining": neighbour joining, with ties in the order of the taxa
         effort
             Numbers of replicates, rounds and trees. The default is ``gb.SearchEffort()``: one
@@ -95,15 +95,15 @@ class ParsimonySearchMethods:
         -------
             Dataset of
 
-            - ``tree`` (trees): Newick of the shortest trees, unrooted without an outgroup. With
-              ``bootstrap``, inner nodes are labelled with their support.
+            - ``tree`` (trees): Newick of the shortest trees. Trees are unrooted unless ``outgroup``
+              is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
-            - ``trace`` (iteration): the shortest length so far, after the starting tree, after its
+            - ``trace`` (iteration): shortest length so far: of the starting trees, after their
               branch swapping, and after each round
-            - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples that contain
-              each inner branch
-            - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa on the side of
-              each branch that does not contain the first taxon
+            - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples whose tree
+              contains each inner branch
+            - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch
+              separates from the first taxon
 
             ``attrs["proven"]`` is True if the search proves that no tree is shorter.
             ``attrs["all_found"]`` is True if ``max_trees`` did not limit the number of equally

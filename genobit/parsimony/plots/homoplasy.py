@@ -31,7 +31,7 @@ _PALE = "#9ecae1"
 
 
 def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
-    """Draw the extra changes of each site: the changes above the fewest possible number.
+    """Draw the extra changes of each site: its changes minus the fewest possible.
 
     Parameters
     ----------

@@ -62,8 +62,8 @@ def tanglegram(
 
     Returns
     -------
-        hv.Overlay. Orange marks branches whose split the other tree lacks, and tip lines that cross
-        another line. The title gives the Robinson-Foulds distance.
+        hv.Overlay. A branch is orange if the other tree does not contain its split. A tip line is
+        orange if it crosses another line. The title gives the Robinson-Foulds distance.
 
     Raises
     ------
