@@ -206,6 +206,13 @@ class GenobitDatasetAccessor(
         # Import by name: this is the only place where a lower layer uses a higher one.
         return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
+    @property
+    def estimate(self) -> Any:
+        """Estimates of all methods: ``estimate.ld()`` returns time and memory of ``ld()``."""
+        from genobit.data.estimates import estimates_class
+
+        return estimates_class(type(self), self._called)(self._ds)
+
     def pack(
         self,
         *,
@@ -398,3 +405,10 @@ class GenobitDataArrayAccessor(
     def explore(self) -> Any:
         """The explorers: `explore()` opens a menu of all, and `explore.kendall()` opens one."""
         return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)
+
+    @property
+    def estimate(self) -> Any:
+        """Estimates of all methods: ``estimate.kendall()`` returns time and memory of a call."""
+        from genobit.data.estimates import estimates_class
+
+        return estimates_class(type(self), self._called)(self._da)

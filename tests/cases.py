@@ -42,7 +42,7 @@ class Case(NamedTuple):
     """Whether it computes at once."""
 
 
-NO_RESULT = {"compute", "explain", "progress", "estimate", "checkpoint"}
+NO_RESULT = {"compute", "progress", "checkpoint"}
 """Parameters that say how a result is computed, shown or kept, and not which."""
 
 

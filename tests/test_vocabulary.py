@@ -28,9 +28,10 @@ ROW = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
 OBJECTS = {"EpistasisLimits", "SearchEffort"}
 """Public classes that hold arguments of a method."""
 MOST = 10
-TO_GO = {"estimate", "explain", "parquet"}
 OLD = {
     "algorithm",
+    "estimate",
+    "explain",
     "frequency",
     "hidden_below",
     "iterations",
@@ -42,6 +43,7 @@ OLD = {
     "min_abs",
     "min_r2",
     "minimum",
+    "parquet",
     "patience",
     "r2",
     "replicates",
@@ -93,8 +95,7 @@ def users() -> dict[str, set[str]]:
     found = defaultdict(set)
     for name, parameters in [*methods(), *functions(), *figures()]:
         for argument in parameters:
-            if argument not in TO_GO:
-                found[argument].add(name)
+            found[argument].add(name)
     return dict(found)
 
 
@@ -107,7 +108,7 @@ def kind(parameter: inspect.Parameter) -> str:
 def test_number_of_arguments__is_at_most_ten(
     parts: Callable[[], Iterator[tuple[str, Parameters]]],
 ) -> None:
-    many = {name: list(given) for name, given in parts() if len(set(given) - TO_GO) > MOST}
+    many = {name: list(given) for name, given in parts() if len(given) > MOST}
     assert many == {}
 
 

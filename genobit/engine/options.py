@@ -33,7 +33,7 @@ class Options:
     chunk_rows: int | str = CHUNK_ROWS
     """Rows (variants or samples) per packed chunk, and rows and columns per tile.
 
-    "auto" chooses the cheapest number for a matrix of all pairs, as estimated by ``explain=True``.
+    "auto" chooses the cheapest number for a matrix of all pairs, as `estimate` advises.
     """
     eager_limit: int = 2**31
     """Largest number of bytes that an eager call may allocate; a larger result raises an error.

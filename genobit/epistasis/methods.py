@@ -5,7 +5,8 @@ The arithmetic is in `genobit.epistasis.search`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,14 +17,13 @@ from genobit.data.windows import named_window
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.epistasis.arguments import Limits, SearchSpec
     from genobit.epistasis.limits import EpistasisLimits
-    from genobit.epistasis.schedule.estimates import Estimate
-    from genobit.epistasis.schedule.search import Ranking
+    from genobit.epistasis.schedule.search import CombinationSearch, Ranking
     from genobit.epistasis.search import Columns
 
 RANK, ORDER, CELL, CLASS = "rank", "order", "cell", "class"
@@ -59,8 +59,7 @@ class EpistasisMethods:
         seed: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
-        estimate: bool = False,
-    ) -> xr.Dataset | Estimate:
+    ) -> xr.Dataset:
         """Rank all combinations of ``order`` variants by their association with a phenotype.
 
         Parameters
@@ -96,9 +95,6 @@ class EpistasisMethods:
         progress
             Whether to show a progress bar with an estimate of the time left. The default is the
             option ``progress``.
-        estimate
-            Return the number of combinations, the time and the memory instead of searching. The
-            time is estimated from a few blocks. It excludes finished parts in ``checkpoint``.
 
         Returns
         -------
@@ -163,49 +159,17 @@ class EpistasisMethods:
         >>> top.variants.values.tolist(), top.mi.values.round(4).tolist()
         ([[0, 1]], [0.6931])
         """
-        from genobit.epistasis import arguments, phenotypes, trait
         from genobit.epistasis import search as epistasis
 
-        given = arguments.limits_of(limits)
-        ds, layout, planes = packed.by_variants(self._ds, phased=False)
-        values, name, note = phenotype_of(ds, phenotype)
-        found: Any
-        prepare: Any
-        if statistic == "f":
-            found, prepare = phenotypes.trait(values, name, note), trait.prepared
-        else:
-            found, prepare = phenotypes.classes(values, name, note), epistasis.prepared
-        used = phenotypes.present(values)
-        wanted = arguments.checked(
-            order=order,
-            top=top,
-            statistic=statistic,
-            permutations=permutations,
-            seed=seed,
-            min_n=given.min_n,
-            min_count=given.min_count,
-            variants=ds.sizes[model.VARIANTS],
-            samples=used,
-            classes=len(found.names),
+        asked = prepared(
+            self._ds, phenotype, order, top, statistic, limits, permutations, seed, checkpoint
         )
-        scope = _scope(ds, order, given)
-        about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
-        about |= scope.described(None if given.min_gap is None else named_window(given.min_gap))
-        if order == 1:
-            if checkpoint is not None or estimate or not scope.none:
-                msg = (
-                    "order=1 ranks single variants: limits on members, checkpoint= and estimate= "
-                    "take order=2"
-                )
-                raise ValueError(msg)
-            ranking, columns = epistasis.single_variants(planes, layout, found, wanted)
+        if asked.search is None:
+            ranking, columns = asked.single_variants()
         else:
-            search, columns_of = prepare(planes, layout, found, wanted, scope)
-            if estimate:
-                return search.estimate(checkpoint=checkpoint)
-            ranking = search.run(checkpoint=checkpoint, progress=progress)
-            columns = epistasis.tested(ranking, columns_of)
-        return _labelled(ds, ranking, columns, wanted, found.names, about)
+            ranking = asked.search.run(checkpoint=checkpoint, progress=progress)
+            columns = epistasis.tested(ranking, asked.columns_of)
+        return _labelled(asked.ds, ranking, columns, asked.wanted, asked.classes, asked.about)
 
     def ranking(self) -> pd.DataFrame:
         """Return the result of `epistasis` as a table, one row per combination.
@@ -244,6 +208,70 @@ class EpistasisMethods:
             )
             raise ValueError(msg)
         return ranked(self._ds).table()
+
+
+class Prepared(NamedTuple):
+    """A search whose arguments are checked and whose genotypes are in memory."""
+
+    ds: xr.Dataset
+    wanted: SearchSpec
+    classes: tuple[str, ...]
+    about: dict[str, Any]
+    """Attributes of the result."""
+    search: CombinationSearch | None
+    """None for single variants."""
+    columns_of: Any
+    single_variants: Callable[[], tuple[Ranking, Columns]]
+
+
+def prepared(
+    whole: xr.Dataset,
+    phenotype: str | ArrayLike | xr.DataArray,
+    order: int,
+    top: int,
+    statistic: str,
+    limits: EpistasisLimits | None,
+    permutations: int,
+    seed: int,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Prepared:
+    """Check the arguments of a search and make it ready; ranks and estimates start from here."""
+    from genobit.epistasis import arguments, phenotypes, trait
+    from genobit.epistasis import search as epistasis
+
+    given = arguments.limits_of(limits)
+    ds, layout, planes = packed.by_variants(whole, phased=False)
+    values, name, note = phenotype_of(ds, phenotype)
+    found: Any
+    prepare: Any
+    if statistic == "f":
+        found, prepare = phenotypes.trait(values, name, note), trait.prepared
+    else:
+        found, prepare = phenotypes.classes(values, name, note), epistasis.prepared
+    used = phenotypes.present(values)
+    wanted = arguments.checked(
+        order=order,
+        top=top,
+        statistic=statistic,
+        permutations=permutations,
+        seed=seed,
+        min_n=given.min_n,
+        min_count=given.min_count,
+        variants=ds.sizes[model.VARIANTS],
+        samples=used,
+        classes=len(found.names),
+    )
+    scope = _scope(ds, order, given)
+    about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
+    about |= scope.described(None if given.min_gap is None else named_window(given.min_gap))
+    search, columns_of = None, None
+    if order > 1:
+        search, columns_of = prepare(planes, layout, found, wanted, scope)
+    elif checkpoint is not None or not scope.none:
+        msg = "order=1 ranks single variants: limits on members and checkpoint= take order=2"
+        raise ValueError(msg)
+    single = partial(epistasis.single_variants, planes, layout, found, wanted)
+    return Prepared(ds, wanted, found.names, about, search, columns_of, single)
 
 
 def _scope(ds: xr.Dataset, order: int, given: EpistasisLimits) -> Limits:

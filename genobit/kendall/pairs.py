@@ -180,6 +180,7 @@ class SearchParts(Parts):
         self.pairs = _pairs(self._jobs, chunks)
         self._parts = list(triangle.batches(self._jobs, JOBS))
         self.count = len(self._parts) if self.query.fdr is None else 1
+        self.tasks = len(self._jobs) + sum(len(plane.__dask_graph__()) for plane in planes)
         self._function = partial(_reduced, function=function, query=self.query)
         self._planes, self._names, self._about = planes, names, about
         self._progress = progress

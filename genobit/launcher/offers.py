@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from genobit.data.availability import CLASSES, levels, phenotypes, unmet_need, unmet_need_of_array
-from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,10 +176,10 @@ def search(ds: xr.Dataset, phenotype: str, order: int) -> xr.Dataset:
     """
     classes = len(levels(ds[phenotype].values)) <= CLASSES
     options = {"order": order, "statistic": "mutual_information" if classes else "f"}
-    expected = ds.genobit.epistasis(phenotype, estimate=True, **options)
+    expected = ds.genobit.estimate.epistasis(phenotype, **options)
     if expected.seconds > PATIENCE:
         raise ValueError(
-            f"{number(expected.combinations, 'combination')} would take about "
+            f"{expected.what} would take about "
             f"{expected.seconds / 60:,.0f} minutes: explore fewer variants, "
             f"ds.isel(variants=...).genobit.explore(), or call ds.genobit.epistasis("
             f"{phenotype!r}, order={order}, checkpoint=...) and explore.epistasis() its result"

@@ -134,7 +134,7 @@ def pca(
     """
     check(components, method, missing)
     n = samples.planes[0].shape[0]
-    method = _chosen(method, n, missing)
+    method = chosen_method(method, n, missing)
     samples, own = _prepared(samples)
     # Dosages minus their own mean sum to 0 over the samples, so there is one component less.
     centred = frequency is None and missing == "mean"
@@ -164,7 +164,7 @@ def _used(
     return int(counts.sum())
 
 
-def _chosen(method: str, n: int, missing: str) -> str:
+def chosen_method(method: str, n: int, missing: str) -> str:
     """Return the method to use.
 
     Raises MemoryError if the exact method takes too much memory.

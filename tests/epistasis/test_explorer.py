@@ -90,7 +90,7 @@ class TestBegins:
         ):
             ds.genobit.explore.epistasis(ds.genobit.ld())
         with pytest.raises(TypeError, match="result= is of type Estimate;"):
-            ds.genobit.explore.epistasis(ds.genobit.epistasis("sample_case", estimate=True))
+            ds.genobit.explore.epistasis(ds.genobit.estimate.epistasis("sample_case"))
 
     def test_ranks_of_the_result(self, ds, result, tmp_path):
         numbered = result.assign_coords(rank=np.arange(1, 31))

@@ -63,18 +63,19 @@ def test_memory__is_of_the_tables_returned_too() -> None:
     refused = pytest.raises(MemoryError, match=r"60,000 combinations with tables of 333\.\d MiB")
     with gb.set_options(eager_limit=2**28), refused:
         ds.genobit.epistasis(np.arange(300) % 2, order=6, top=60_000)
-    few = ds.genobit.epistasis(np.arange(300) % 2, order=6, top=10, estimate=True)
-    many = ds.genobit.epistasis(np.arange(300) % 2, order=6, top=60_000, estimate=True)
+    few = ds.genobit.estimate.epistasis(np.arange(300) % 2, order=6, top=10)
+    many = ds.genobit.estimate.epistasis(np.arange(300) % 2, order=6, top=60_000)
     assert many.memory > 60_000 * 3**6 * 2 * 4 > few.memory
 
 
 def test_memory__is_of_permutations_too() -> None:
     ds = data(4, 2000)
-    asked = {"permutations": 4000, "estimate": True}
-    assert ds.genobit.epistasis(np.arange(2000) % 2, **asked).memory > 2 * 2000 * 4000 // 8
+    phenotype = np.arange(2000) % 2
+    found = ds.genobit.estimate.epistasis(phenotype, permutations=4000)
+    assert found.memory > 2 * 2000 * 4000 // 8
     refused = pytest.raises(MemoryError, match="4,000 permutations of 2,000 samples")
     with gb.set_options(eager_limit=2**20), refused:
-        ds.genobit.epistasis(np.arange(2000) % 2, **asked)
+        ds.genobit.estimate.epistasis(phenotype, permutations=4000)
 
 
 def test_tables__tested_a_few_at_a_time_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +130,8 @@ def test_estimates__count_variants_in_one_place() -> None:
         ds = data(9).assign(variant_genetic_position=("variants", [low] * 6 + [high] * 3))
         limits = gb.EpistasisLimits(min_gap=f"{gap}cM")
         found = ds.genobit.epistasis(CASE, limits=limits).attrs["combinations"]
-        assert ds.genobit.epistasis(CASE, limits=limits, estimate=True).combinations == found
+        estimate = ds.genobit.estimate.epistasis(CASE, limits=limits)
+        assert estimate.what == f"{found:,} combinations"
 
 
 def test_contigs__may_be_names() -> None:

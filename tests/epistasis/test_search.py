@@ -345,10 +345,10 @@ def test_epistasis__takes_what_scope_and_folder_are_given(tmp_path: Path) -> Non
 
 def test_epistasis__says_what_it_will_take() -> None:
     ds, labels = cohort(random_calls(5, 12, 80)), np.arange(80) % 2
-    estimate = ds.genobit.epistasis(labels, order=3, estimate=True)
-    assert estimate.combinations == math.comb(12, 3)
+    estimate = ds.genobit.estimate.epistasis(labels, order=3)
+    assert estimate.what == f"{math.comb(12, 3)} combinations"
     assert estimate.seconds > 0
-    trait = ds.genobit.epistasis(labels, statistic="f", permutations=2, estimate=True)
+    trait = ds.genobit.estimate.epistasis(labels, statistic="f", permutations=2)
     assert "66 combinations" in repr(trait)
 
 
@@ -368,7 +368,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("case", {"order": 9}, ValueError, "order=9 takes as many variants"),
     ("case", {"order": 1, "statistic": "gain"}, ValueError, "order=1"),
     ("case", {"order": 1, "permutations": 3}, ValueError, "permutations"),
-    ("case", {"order": 1, "estimate": True}, ValueError, "order=1 ranks single variants"),
+    ("case", {"order": 1, "checkpoint": "run"}, ValueError, "order=1 ranks single variants"),
     (
         "case",
         {"order": 1, "limits": gb.EpistasisLimits(min_gap=2)},

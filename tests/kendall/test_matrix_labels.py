@@ -185,26 +185,26 @@ def test_distributed__gives_the_same_bits() -> None:
     xr.testing.assert_identical(found, expected)
 
 
-def test_explain__says_what_was_chosen_and_why() -> None:
+def test_estimate__says_which_kernel_was_chosen_and_why() -> None:
     values = random_values(0, 40, 90, tied=True, missing=0.1)
     with raise_if_dask_computes(max_computes=1):
-        found = measured(values, (9, 30)).genobit.kendall(explain=True)
-    assert found.kernel == min(found.seconds, key=found.seconds.get)
-    assert (found.variables, found.observations) == ((40, 40), 90)
-    assert (found.tied, found.missing) == (True, True)
-    text = repr(found)
-    assert text.startswith(f"kernel {found.kernel!r} for 40 x 40 pairs: 90 observations, ties")
-    assert text.count("<- taken") == 1
-    assert all(kernel in text for kernel in found.seconds)
-    named = measured(values).genobit.kendall(explain=True, kernel="packed-merge")
-    assert named.kernel == "packed-merge"
-    untied = measured(random_values(0, 40, 90)).genobit.kendall(explain=True)
-    assert (untied.tied, untied.missing, untied.levels) == (False, False, 90)
+        found = measured(values, (9, 30)).genobit.estimate.kendall()
+    first, *kernels = found.details
+    assert found.what == "all pairs of 40 variables, 90 observations"
+    assert "ties, missing values, up to " in first
+    taken = [line.split()[0] for line in kernels if line.endswith("<- taken")]
+    assert taken == [kernels[0].split()[0]]
+    assert first.startswith(f"kernel {taken[0]!r}: ")
+    named = measured(values).genobit.estimate.kendall(kernel="packed-merge")
+    assert named.details[0].startswith("kernel 'packed-merge'")
+    untied = measured(random_values(0, 40, 90)).genobit.estimate.kendall()
+    assert "no ties, nothing missing, up to 90 levels" in untied.details[0]
     long = measured(random_values(0, 40, 2000))
     trait = measured(np.arange(2000)[None] // 1000)
-    both = long.genobit.kendall(explain=True, other=trait)
-    assert (both.kernel, both.tied, both.levels) == ("packed-merge", True, 2000)
-    assert both.seconds["packed-merge"] < 0.1 * both.seconds["orders"]
+    both = long.genobit.estimate.kendall(other=trait)
+    assert both.what == "all pairs of 40 and 1 variables, 2,000 observations"
+    assert both.details[0].startswith("kernel 'packed-merge': ties, nothing missing, up to 2,000")
+    assert both.details[1].split()[0] == "packed-merge"
 
 
 CHOICES = {

@@ -50,6 +50,8 @@ class Parts(ABC):
     """Number of parts."""
     empty: pd.DataFrame
     """A table without rows: the columns and their dtypes."""
+    tasks: int = 0
+    """Number of dask tasks that compute the table."""
 
     @abstractmethod
     def frames(self, numbers: Sequence[int]) -> Iterator[pd.DataFrame]:
@@ -86,7 +88,7 @@ class GraphParts(Parts):
         question: Callable[[], dict[str, Any]],
     ) -> None:
         self.keys, self._graph, self._question = keys, graph, question
-        self.count, self._none = len(keys), none
+        self.count, self._none, self.tasks = len(keys), none, len(graph)
 
     @cached_property
     def empty(self) -> pd.DataFrame:

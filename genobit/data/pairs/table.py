@@ -76,6 +76,11 @@ class PairTable:
         """Names of the columns."""
         return [str(name) for name in self._parts.empty.columns]
 
+    @property
+    def tasks(self) -> int:
+        """Number of dask tasks that compute the table."""
+        return self._parts.tasks
+
     def head(self, n: int = 5) -> pd.DataFrame:
         """Return the first ``n`` pairs; parts are computed until there are enough pairs.
 

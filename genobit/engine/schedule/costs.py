@@ -64,12 +64,9 @@ class TileSize:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class TileCosts:
     """Estimated cost of several tile edges (rows per tile), with the current and cheapest edge."""
 
-    what: str
-    size: tuple[int, int]
-    """Rows of the matrix, and calls per row."""
     workers: int
     """Threads of the cluster or of this machine."""
     taken: int
@@ -103,13 +100,10 @@ class Explanation:
             return f"{taken.rows:,} rows stay: {less}, and the model is good to {GAIN:.0%}"
         return f"{less}: {remedy}"
 
-    def __repr__(self) -> str:
-        """List the edges with their costs, and the reason for the choice."""
-        rows, depth = self.size
-        lines = [
-            f"{self.what} of {rows:,} rows of {depth:,} calls, {self.workers:,} threads",
-            "   edge       tasks  s/task   moved/task    held/task   work    total",
-        ]
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The edges with their costs, and the reason for the choice."""
+        lines = ["   edge       tasks  s/task   moved/task    held/task   work    total"]
         for edge in self.edges:
             marks = [
                 *(["in force"] if edge.rows == self.taken else []),
@@ -122,10 +116,10 @@ class Explanation:
                 f"{edge.seconds / edge.each:>6.0%} {duration(edge.total(self.workers)):>8}"
                 + (f"  <- {', '.join(marks)}" if marks else "")
             )
-        return "\n".join([*lines, self.reason])
+        return (*lines, self.reason)
 
 
-def explained(
+def tile_costs(
     what: str,
     rows: int,
     depth: int,
@@ -134,14 +128,13 @@ def explained(
     parts: Callable[[int], int] = lambda _: 1,
     taken: int | None = None,
     tiles: Callable[[int], int] | None = None,
-    described: str | None = None,
-) -> Explanation:
+) -> TileCosts:
     """Estimate the costs of the upper triangle of all pairs of rows, or of other tiles.
 
-    The analysis ``what`` is "ld" or "grm", and ``described`` names the matrix in the output
-    (default ``what``). Each row has ``depth`` calls of ``planes`` bits. Each tile is split into
-    ``parts(edge)`` tasks, whose sums are added. The edge in force is ``taken`` (default: the
-    option's). The number of tiles is ``tiles(edge)``: `triangle` (default), `band` or `rectangle`.
+    The analysis ``what`` is "ld" or "grm". Each row has ``depth`` calls of ``planes`` bits. Each
+    tile is split into ``parts(edge)`` tasks, whose sums are added. The edge in force is ``taken``
+    (default: the option's). The number of tiles is ``tiles(edge)``: `triangle` (default), `band` or
+    `rectangle`.
     """
     taken = get_options().edge if taken is None else taken
     # An edge longer than the matrix is cut to its rows.
@@ -151,7 +144,7 @@ def explained(
         _edge(what, edge, tiles(edge) * parts(edge), -(-depth // parts(edge)), planes)
         for edge in choices
     )
-    return Explanation(described or what, (rows, depth), threads(), min(taken, max(1, rows)), edges)
+    return TileCosts(threads(), min(taken, max(1, rows)), edges)
 
 
 def triangle(rows: int) -> Callable[[int], int]:
@@ -206,9 +199,9 @@ def _edge(what: str, edge: int, tasks: int, depth: int, planes: int) -> TileSize
     )
 
 
-def sums_explained(
+def sum_costs(
     samples: int, variants: Sequence[int], planes: int, taken: int | None = None
-) -> Explanation:
+) -> TileCosts:
     """Estimate the costs of sums over variants for all pairs of samples.
 
     ``variants`` lists the number of variants in each chunk.
@@ -218,7 +211,7 @@ def sums_explained(
     def parts(edge: int) -> int:
         return sum(1 for _ in leaves(variants, range(len(variants)), edge, LEAF_BITS))
 
-    return explained("grm", samples, sum(variants), planes, parts=parts, taken=taken)
+    return tile_costs("grm", samples, sum(variants), planes, parts=parts, taken=taken)
 
 
 def chunk_of_variants(variants: int, depth: int, planes: int) -> int | None:
@@ -228,14 +221,14 @@ def chunk_of_variants(variants: int, depth: int, planes: int) -> int | None:
     """
     if not _is_auto():
         return None
-    return 64 * words_for(explained("ld", variants, depth, planes).best)
+    return 64 * words_for(tile_costs("ld", variants, depth, planes).best)
 
 
 def edge_of_samples(samples: int, variants: Sequence[int], planes: int) -> int:
     """Return the samples per tile edge: the option's, or the cheapest for sums with "auto"."""
     if not _is_auto():
         return get_options().edge
-    return sums_explained(samples, variants, planes).best
+    return sum_costs(samples, variants, planes).best
 
 
 def _is_auto() -> bool:

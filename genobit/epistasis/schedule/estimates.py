@@ -10,13 +10,14 @@ import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.schedule.computing import in_this_process, threads
-from genobit.engine.schedule.costs import check_time, duration, surely_short
+from genobit.engine.schedule.costs import check_time, surely_short
+from genobit.engine.schedule.estimate import Estimate
 from genobit.engine.schedule.memory_mapped import in_memory
 from genobit.epistasis.schedule.units import LONGEST, blocks
 from genobit.epistasis.schedule.waves import largest_wave
@@ -39,38 +40,12 @@ SPREAD = 8
 """Distance, in units, between the threads of a calibration."""
 
 
-class Estimate(NamedTuple):
-    """Estimated size, duration and memory of a search."""
-
-    combinations: int
-    """Number of combinations."""
-    exact: bool
-    """Whether ``combinations`` is exact; with a limit on r2 it is an upper bound."""
-    seconds: float
-    """Duration of the whole run on ``workers`` workers."""
-    workers: int
-    """Units computed at a time."""
-    memory: int
-    """Bytes of memory: planes of the variants, blocks, rankings in progress and the result."""
-    units: int
-    """Number of units of work; a checkpoint stores each finished unit."""
-    disk: int = 0
-    """Bytes of planes in files, if they exceed ``eager_limit``."""
-
-    @property
-    def words(self) -> str:
-        """The number of combinations as text."""
-        return f"{'' if self.exact else 'at most '}{self.combinations:,} combinations"
-
-    def __repr__(self) -> str:
-        """Describe the estimate in one line."""
-        return (
-            f"{self.words} in "
-            f"{self.units:,} unit{'' if self.units == 1 else 's'}: "
-            f"about {duration(self.seconds)} on {self.workers} "
-            f"worker{'' if self.workers == 1 else 's'}, {self.memory / 2**20:,.0f} MiB of memory"
-            f"{f' and {self.disk / 2**20:,.0f} MiB of disk' if self.disk else ''}"
-        )
+def words(work: Work) -> str:
+    """Return the number of combinations as text; with a limit on r2 it is an upper bound."""
+    cut, scope = work.cut, work.scope
+    found = cut.combinations if scope is None else scope.count(cut.order)
+    exact = scope is None or not scope.linked.size
+    return f"{'' if exact else 'at most '}{found:,} combinations"
 
 
 def memory(cut: Cut, top: int, planes: int) -> int:
@@ -126,11 +101,12 @@ def estimated(
     size = check_memory(cut, work.top, classes, held)
     disk = sum(plane.nbytes - in_memory(plane) for plane in classes.planes)
     found = cut.combinations if scope is None else scope.count(cut.order)
-    exact = scope is None or not scope.linked.size
     left = cut.combinations - sum(map(cut.weight, finished))
     at_once = max(1, min(threads(), cut.units - len(finished)))
     seconds = _seconds_each(classes, work, at_once) * left / at_once if found and left else 0.0
-    return Estimate(found, exact, seconds, at_once, size, cut.units, disk)
+    rest = (f"{len(finished):,} units are finished",) if finished else ()
+    ranked = 8 * (1 + cut.order) * work.top + ranking_bytes(cut, work.top)
+    return Estimate(words(work), seconds, at_once, cut.units, size, ranked, disk, rest)
 
 
 def check_duration(classes: Classes, work: Work, held: int, finished: Collection[int]) -> None:
@@ -141,7 +117,7 @@ def check_duration(classes: Classes, work: Work, held: int, finished: Collection
     found = estimated(classes, work, held, finished)
     rest = f", {len(finished):,} of {cut.units:,} units finished," if finished else ""
     check_time(
-        f"the search of {found.words} of order {cut.order}{rest}",
+        f"the search of {found.what} of order {cut.order}{rest}",
         found.seconds,
         found.workers,
         "a lower order=; fewer variants (limits=gb.EpistasisLimits() with prefilter=, variants_0=, "

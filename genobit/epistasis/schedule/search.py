@@ -24,7 +24,7 @@ from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import Checkpoint, digest
 from genobit.engine.schedule.computing import as_completed
 from genobit.epistasis.kernels.search import search
-from genobit.epistasis.schedule.estimates import Estimate, check_duration, check_memory, estimated
+from genobit.epistasis.schedule.estimates import check_duration, check_memory, estimated
 from genobit.epistasis.schedule.units import Found, Score, Work, chosen
 from genobit.epistasis.schedule.waves import (
     Outcome,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from genobit.engine.schedule.estimate import Estimate
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.schedule.variants import Scope
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from genobit.data.autosomes import Autosomes
-    from genobit.engine.schedule.costs import Explanation
     from genobit.grm.sums import Matrix
 
 
@@ -33,9 +32,8 @@ class GRMMethods:
         loco: bool = False,
         autosomes: Autosomes = True,
         count_monomorphic: bool = False,
-        explain: bool = False,
         compute: bool = False,
-    ) -> xr.DataArray | Explanation:
+    ) -> xr.DataArray:
         """Compute the genomic relationship matrix of the samples.
 
         Parameters
@@ -65,11 +63,6 @@ class GRMMethods:
             Count monomorphic variants in the divisor, as plink 1.9 and plink2 do. These variants
             add nothing to the sum, so values become smaller. Only "gcta" and "vanraden2" support
             this option, because they divide by the number of variants.
-        explain
-            Return the estimated cost of several tile sizes instead of the result. For each size,
-            the report gives the number of tasks, the seconds of work, the bytes moved and the bytes
-            in memory. It also names the cheapest ``chunk_rows`` for the threads of this machine or
-            of the active cluster.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -141,11 +134,6 @@ class GRMMethods:
             )
             frequency = chosen.of(checked(own))
         ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
-        if explain:
-            from genobit.engine.schedule.costs import sums_explained
-
-            tiles, planes = samples.tiles, len(samples.planes)
-            return sums_explained(sum(tiles), samples.variants, planes, taken=max(tiles))
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(
             method,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import DTypeLike
 
-    from genobit.kendall.explained import Explanation
     from genobit.kendall.kernels.tiles import TileSpec
 
 NUMBERS = "biuf"
@@ -42,9 +41,8 @@ class KendallArrayMethods:
         dtype: DTypeLike = "float64",
         permutations: int = 0,
         seed: int = 0,
-        explain: bool = False,
         compute: bool = False,
-    ) -> xr.DataArray | xr.Dataset | Explanation:
+    ) -> xr.DataArray | xr.Dataset:
         """Compute Kendall's rank correlation of all pairs of variables.
 
         Parameters
@@ -75,9 +73,6 @@ class KendallArrayMethods:
         permutations, seed
             With ``pvalue="permutation"``: the number of random permutations of the observations,
             and their seed. All pairs use the same permutations.
-        explain
-            Return the kernel that "auto" chooses and the estimated cost of each kernel, instead of
-            the result. The estimate computes the first chunk of variables.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -119,7 +114,6 @@ class KendallArrayMethods:
                [-1.   , -0.333,  1.   ]])
         """
         from genobit.kendall import matrix as kendall
-        from genobit.kendall.explained import explanation
         from genobit.kendall.variables import of_values
 
         if statistic in self._da.dims and statistic not in kendall.LONG_NAMES:
@@ -147,8 +141,6 @@ class KendallArrayMethods:
             missing,
             wanted,
         )
-        if explain:
-            return explanation(operands, wanted, sides[0].shape[1])
         sets = [(str(side.dims[0]), labels_of(side)) for side in sides]
         attributes = attributes_of(
             wanted, statistic, missing, str(sides[0].dims[1]), sides[0].shape[1]
@@ -174,14 +166,13 @@ class KendallGenotypeMethods:
         dtype: DTypeLike = "float64",
         permutations: int = 0,
         seed: int = 0,
-        explain: bool = False,
         compute: bool = False,
-    ) -> xr.DataArray | xr.Dataset | Explanation:
+    ) -> xr.DataArray | xr.Dataset:
         """Compute Kendall's rank correlation of the dosages of all pairs of variants.
 
         Parameters
         ----------
-        statistic, pvalue, missing, kernel, dtype, permutations, seed, explain, compute
+        statistic, pvalue, missing, kernel, dtype, permutations, seed, compute
             As for ``DataArray.genobit.kendall``. Kernels "auto" and "table" count the 3 x 3
             genotype table of each pair from bit planes. Other kernels, and the "exact" and
             "permutation" tests, rank the dosages.
@@ -213,7 +204,6 @@ class KendallGenotypeMethods:
                [0.8165, 1.    ]])
         """
         from genobit.kendall import matrix as kendall
-        from genobit.kendall.explained import explanation
         from genobit.kendall.variables import of_planes
 
         wanted = kendall.checked(
@@ -233,8 +223,6 @@ class KendallGenotypeMethods:
             sets.append((model.VARIANTS, right))
         names = [(model.VARIANTS, model.SAMPLES)] * len(sides)
         operands = of_planes(sides, names, layout, missing, wanted)
-        if explain:
-            return explanation(operands, wanted, layout.bits)
         attributes = attributes_of(wanted, statistic, missing, model.SAMPLES, layout.bits)
         attributes[model.COUNTED_ALLELE] = model.counted_allele(ds)
         remedy = "kendall_pairs(), to_zarr(), dtype='float32' or ds.genobit.isel(variants=...)"

@@ -135,7 +135,7 @@ class LDDecayMethods:
         analysis.check_choice(statistic, layout.kind)
         along, variable, size = _along(ds, window, parts)
         edges = analysis.edges_of(bins, size)
-        groups = [("all samples", None)] if populations is None else _groups(ds, populations)
+        groups = [("all samples", None)] if populations is None else populations_of(ds, populations)
         found, observations = [], []
         for name, mask in groups:
             chosen = ds if mask is None else packed.isel(ds, None, mask)
@@ -195,7 +195,7 @@ def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[GenomePositions, st
     return GenomePositions(place.astype(np.float64), window_ends(ds, window), cut), variable, size
 
 
-def _groups(
+def populations_of(
     ds: xr.Dataset, populations: str | ArrayLike | xr.DataArray
 ) -> list[tuple[Any, NDArray[np.bool_]]]:
     """Return the sorted values of a variable of the samples, each with its mask of samples."""

@@ -14,11 +14,7 @@ from genobit.data.windows import named_window, window_ends
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    import dask.array as da
-    from numpy.typing import NDArray
-
     from genobit.engine.bits.layout import Layout
-    from genobit.engine.schedule.costs import Explanation
 
 
 class LDMethods:
@@ -33,9 +29,8 @@ class LDMethods:
         phased: bool | None = None,
         other: xr.Dataset | str | Sequence[str] | None = None,
         window: int | str | None = None,
-        explain: bool = False,
         compute: bool = False,
-    ) -> xr.DataArray | Explanation:
+    ) -> xr.DataArray:
         """Compute linkage disequilibrium between variants.
 
         Parameters
@@ -56,11 +51,6 @@ class LDMethods:
             Largest distance between two variants: a number of variants (1000) or a distance
             ("500kb", "0.5cM"). Pairs on different contigs are left out. The result is a band,
             (variants, offsets).
-        explain
-            Return the estimated cost of several tile sizes instead of the result. For each size,
-            the report gives the number of tasks, the seconds of work, the bytes moved and the bytes
-            in memory. It also names the cheapest ``chunk_rows`` for the threads of this machine or
-            of the active cluster. The estimate takes ``window`` and ``other`` into account.
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.
@@ -106,8 +96,6 @@ class LDMethods:
         if other is not None:
             right, right_planes = packed.other_by_variants(other, ds, layout)
         last = None if window is None else window_ends(ds, window)
-        if explain:
-            return _explained(planes, layout, last, right_planes)
         attributes = _ld_attributes(statistic, layout, ds)
         if last is not None and window is not None:
             data = ld.band(planes, layout, statistic, last)
@@ -120,33 +108,6 @@ class LDMethods:
         matrix = model.labelled(data, coords, dims, statistic, attributes)
         smaller = "select variants" if other is not None else "use window= or ld_pairs()"
         return compute_within_limit(matrix, smaller) if compute else matrix
-
-
-def _explained(
-    planes: dict[str, da.Array],
-    layout: Layout,
-    last: NDArray[np.int64] | None,
-    others: dict[str, da.Array] | None,
-) -> Explanation:
-    """Return the estimated cost of tiles of a triangle, a band or a rectangle."""
-    from genobit.engine.schedule import costs
-
-    rows = next(iter(planes.values()))
-    tiles, described = costs.triangle(len(rows)), "ld"
-    if last is not None:
-        tiles, described = costs.band(last), "ld in a window"
-    elif others is not None:
-        columns = len(next(iter(others.values())))
-        tiles, described = costs.rectangle(len(rows), columns), f"ld with {columns:,} others"
-    return costs.explained(
-        "ld",
-        len(rows),
-        layout.bits,
-        len(planes),
-        taken=max(rows.chunks[0]),
-        tiles=tiles,
-        described=described,
-    )
 
 
 def band_of(

@@ -146,7 +146,7 @@ class ParsimonySearchMethods:
         found = alignment_of(self._da, gap)
         roots = _positions(outgroup, found.taxa)
         each = None if weights is None else weights_of(self._da, weights)
-        plan = _planned(found, each, start, method, seed, effort_of(effort), bootstrap)
+        plan = planned(found, each, start, method, seed, effort_of(effort), bootstrap)
         done = run(
             plan,
             checkpoint=checkpoint,
@@ -158,7 +158,7 @@ class ParsimonySearchMethods:
         return _labelled(search.gathered(plan, done), plan, found.taxa, roots, about)
 
 
-def _planned(
+def planned(
     found: Alignment,
     weights: NDArray[np.int64] | None,
     start: Any,

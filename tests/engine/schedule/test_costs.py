@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 import dask
 import numpy as np
 import pytest
-import xarray as xr
 
 import genobit as gb
 from genobit.engine.schedule import costs
@@ -16,7 +15,7 @@ from tests.cohorts import cohort, random_calls
 
 
 def test_work_grows_with_the_square_of_the_edge_and_bytes_with_the_edge() -> None:
-    found = costs.explained("grm", 500_000, 700_000, 2, parts=lambda _: 22)
+    found = costs.tile_costs("grm", 500_000, 700_000, 2, parts=lambda _: 22)
     by_rows = {edge.rows: edge for edge in found.edges}
     assert by_rows[4096].seconds == 4 * by_rows[2048].seconds
     assert by_rows[4096].moved == 2 * by_rows[2048].moved
@@ -31,7 +30,7 @@ def test_cheapest_edge__is_smaller_for_more_workers_and_fits(
     best = []
     for workers in (1, 1000, 20_000):
         monkeypatch.setattr(costs, "threads", lambda workers=workers: workers)
-        found = costs.explained("ld", 100_000, 50_000, 2)
+        found = costs.tile_costs("ld", 100_000, 50_000, 2)
         chosen = next(edge for edge in found.edges if edge.rows == found.best)
         assert chosen.held <= costs.MEMORY
         assert all(
@@ -42,21 +41,16 @@ def test_cheapest_edge__is_smaller_for_more_workers_and_fits(
     assert best[0] > best[1] > best[2]
 
 
-def test_users_see_the_edge_in_force_and_what_to_set() -> None:
-    bits = cohort(random_calls(1, 700, 300)).genobit.pack()
-    with gb.set_options(chunk_rows=64):
-        lines = repr(cohort(random_calls(1, 300, 700)).genobit.grm(explain=True)).splitlines()
-        assert lines[0].startswith("grm of 700 rows of 300 calls")
-        assert next(line for line in lines if "in force" in line).split()[0] == "64"
-    found = bits.chunk(variants=128).genobit.ld(explain=True)
-    assert (found.what, found.size, found.taken) == ("ld", (700, 300), 128)
+def test_any_edge__gives_the_same() -> None:
+    ds = cohort(random_calls(1, 700, 300))
+    bits = ds.genobit.pack().chunk(variants=128)
+    found = costs.tile_costs("ld", 700, 300, 2, taken=128)
     assert [edge.rows for edge in found.edges] == [128, 256, 512, 700]
-    assert f"gb.set_options(chunk_rows={found.best})" in repr(found)
-    # Any edge gives the same.
+    assert f"gb.set_options(chunk_rows={found.best})" in found.reason
+    assert bits.genobit.estimate.ld().details == found.lines
     with gb.set_options(chunk_rows=found.best):
-        again = cohort(random_calls(1, 700, 300)).genobit.ld().values
+        again = ds.genobit.ld().values
     np.testing.assert_array_equal(again, bits.genobit.ld().values)
-    assert isinstance(bits.genobit.ld(), xr.DataArray)
 
 
 @pytest.mark.parametrize(
@@ -75,9 +69,9 @@ def test_reason__is_said_of_the_edge_in_force(
     monkeypatch: pytest.MonkeyPatch, taken: int, workers: int, words: str
 ) -> None:
     monkeypatch.setattr(costs, "threads", lambda: workers)
-    found = costs.explained("ld", 100_000, 50_000, 2, taken=taken)
-    assert words in repr(found).splitlines()[-1]
-    best = costs.explained("ld", 100_000, 50_000, 2, taken=found.best)
+    found = costs.tile_costs("ld", 100_000, 50_000, 2, taken=taken)
+    assert words in found.lines[-1]
+    best = costs.tile_costs("ld", 100_000, 50_000, 2, taken=found.best)
     assert (
         best.reason == f"{found.best:,} rows stay: the cheapest of those that hold at most 1.0 GiB"
     )
@@ -93,20 +87,20 @@ def test_auto__takes_the_cheapest_edge_and_says_so(
     expected = getattr(genotypes, analysis)(how).values
     with gb.set_options(chunk_rows="auto"):
         found = getattr(genotypes, analysis)(how)
-        explanation = getattr(genotypes, analysis)(how, explain=True)
+        lines = getattr(genotypes.estimate, analysis)(how).details
         np.testing.assert_array_equal(found.values, expected)
     edge = max(found.chunks[0])
-    assert explanation.taken == edge
-    assert explanation.reason.endswith("rows stay: the cheapest of those that hold at most 1.0 GiB")
+    assert next(line for line in lines if "in force, cheapest" in line).split()[0] == f"{edge:,}"
+    assert lines[-1].endswith("rows stay: the cheapest of those that hold at most 1.0 GiB")
     assert edge < rows if workers > 1 else edge == rows
 
 
-def test_auto__on_a_biobank_is_what_explain_would_advise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto__on_a_biobank_is_what_estimates_advise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "threads", lambda: 300)
     sizes = (65_536,) * 10
     with gb.set_options(chunk_rows="auto"):
         edge = costs.edge_of_samples(500_000, sizes, 2)
-    advised = costs.sums_explained(500_000, sizes, 2)
+    advised = costs.sum_costs(500_000, sizes, 2)
     assert edge == advised.best != gb.get_options().chunk_rows
     assert advised.taken == gb.get_options().chunk_rows
 

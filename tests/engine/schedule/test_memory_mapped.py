@@ -172,4 +172,4 @@ def test_estimate__says_what_stands_on_disk(tmp_path: Path) -> None:
         classes = gathered(planes, layout, groups(1, SAMPLES), 2)
     estimate = CombinationSearch(classes, 2, 5).estimate()
     assert estimate.disk == sum(plane.nbytes for plane in classes.planes)
-    assert "of disk" in repr(estimate)
+    assert "disk" in repr(estimate)

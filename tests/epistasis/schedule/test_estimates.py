@@ -133,7 +133,7 @@ def test_estimate__of_a_checkpoint_is_of_what_remains(
         rest = work.estimate(checkpoint=folder)
         assert rest.seconds == pytest.approx((1 - done) * whole.seconds)
         with gb.set_options(longest_search=rest.seconds / 2):
-            finished = rf"780 combinations of order 2, \d+ of {rest.units} units finished, would"
+            finished = rf"780 combinations of order 2, \d+ of {rest.tasks} units finished, would"
             with pytest.raises(ValueError, match=finished):
                 work.run(checkpoint=folder)
         with gb.set_options(longest_search=(whole.seconds + rest.seconds) / 2):

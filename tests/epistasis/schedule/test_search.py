@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.bits.layout import Layout
+from genobit.engine.schedule.estimate import Estimate
 from genobit.epistasis.arguments import Limits, SearchSpec
 from genobit.epistasis.kernels.search import Best, search
-from genobit.epistasis.schedule.estimates import Estimate
 from genobit.epistasis.schedule.search import CombinationSearch, Run, SearchError
 from genobit.epistasis.schedule.units import (
     FEWEST_UNITS,
@@ -242,14 +242,18 @@ def test_scope__is_that_of_brute_force(
 def test_estimate__counts_exactly_and_says_so() -> None:
     work = CombinationSearch(cohort(1, 40, SAMPLES), 3, 10)
     found = work.estimate()
-    assert found.combinations == math.comb(40, 3)
-    assert found.exact
+    assert found.what == "9,880 combinations"
+    assert found.tasks == 1
     assert found.seconds > 0
-    assert repr(found).startswith("9,880 combinations in 1 unit: about ")
-    many = Estimate(10, False, 4e5, 1, 2**20, 3)
-    assert repr(many) == (
-        "at most 10 combinations in 3 units: about 4.6 days on 1 worker, 1 MiB of memory"
-    )
+    many = Estimate("at most 10 combinations", 4e5, 1, 3, 2**20, disk=2**21)
+    assert repr(many).splitlines() == [
+        "at most 10 combinations",
+        "  time    4.6 days on 1 thread",
+        "  tasks   3",
+        "  memory  1.0 MiB",
+        "  result  depends on the data",
+        "  disk    2.0 MiB",
+    ]
 
 
 def test_memory__is_refused_before_anything_is_computed() -> None:

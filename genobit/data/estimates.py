@@ -1,0 +1,193 @@
+"""Estimates of the methods of an accessor, under the same names and signatures.
+
+Each analysis has a file ``estimates.py`` with a function for each of its methods. The function has
+the name of the method, takes a `Call` and returns an `Estimate`. Methods of the accessor itself
+have theirs in `genobit.data.selection_estimates`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from dask.base import is_dask_collection
+
+from genobit.data import model, packed
+from genobit.data.pairs.table import PairTable
+from genobit.engine.schedule.computing import threads
+from genobit.engine.schedule.estimate import Estimate
+from genobit.engine.spelling import SuggestsNames
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import dask.array as da
+
+    from genobit.engine.bits.layout import Layout
+
+TASK = 2e-4
+"""Overhead of dask on one machine, in seconds per task (Zen 5)."""
+START = 5e-3
+"""Seconds of checks and labels in a call (Zen 5)."""
+PACKED = 1.2e9
+"""Alleles of ``call_genotype`` that one core packs in a second (Zen 5)."""
+NOT_ESTIMATED = {"plot", "ranking", "report"}
+"""Methods that show a result."""
+_OF_SELECTION = "genobit.data.selection_estimates"
+_WITHOUT_EFFECT = {"compute", "progress"}
+"""Arguments that change neither the work nor its size."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a method, which is not made."""
+
+    data: Any
+    """The Dataset or DataArray of the accessor."""
+    method: str
+    given: Mapping[str, Any]
+    """All arguments, defaults included."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return an argument."""
+        return self.given[name]
+
+    def result(self) -> Any:
+        """Return the result of a lazy method, which computes nothing."""
+        return getattr(self.data.genobit, self.method)(**self.given)
+
+    def genotypes(self, *, phased: bool | None = None) -> Genotypes:
+        """Return the sizes of the genotypes."""
+        layout = model.layout_of(self.data)
+        ds, own, planes = packed.by_variants(self.data, phased=phased)
+        calls = model.require_genotypes(self.data).size if layout is None else 0
+        return Genotypes(
+            ds, own, planes, ds.sizes[model.VARIANTS], len(planes) > len(own.planes), calls / PACKED
+        )
+
+
+class Genotypes(NamedTuple):
+    """Sizes of packed genotypes."""
+
+    ds: xr.Dataset
+    layout: Layout
+    planes: dict[str, da.Array]
+    variants: int
+    missing: bool
+    """Whether there is a plane of called genotypes."""
+    packing: float
+    """Seconds to pack them first."""
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Variants in each chunk."""
+        found: tuple[int, ...] = next(iter(self.planes.values())).chunks[0]
+        return found
+
+    @property
+    def chunk(self) -> int:
+        """Bytes of the largest chunk of all planes."""
+        return max(self.rows, default=0) * 8 * self.layout.words * len(self.planes)
+
+
+def lazy(
+    what: str, result: Any, seconds: float, details: Iterable[str] = (), held: int = 0
+) -> Estimate:
+    """Return the estimate of a lazy result; ``seconds`` of work are on one core.
+
+    Tasks are those of its graph. Memory is its largest chunk and ``held`` bytes for each worker.
+    """
+    arrays = _arrays(result)
+    tasks = tasks_of(result)
+    size = sum(array.nbytes for array in arrays)
+    chunk = max((_largest(array) for array in arrays), default=0)
+    return estimate(what, seconds, tasks, chunk + held, size, details)
+
+
+def estimate(
+    what: str,
+    seconds: float,
+    tasks: int,
+    held: int,
+    result: int = 0,
+    details: Iterable[str] = (),
+) -> Estimate:
+    """Return an estimate; ``seconds`` of work are on one core, and ``held`` bytes of one task."""
+    workers = max(1, min(threads(), tasks))
+    seconds = START + (seconds + TASK * tasks) / workers
+    return Estimate(what, seconds, workers, tasks, workers * held, result, details=tuple(details))
+
+
+def tasks_of(result: Any) -> int:
+    """Return the number of tasks in the graph of a lazy result."""
+    if isinstance(result, PairTable):
+        return result.tasks
+    return len(result.__dask_graph__()) if is_dask_collection(result) else 0
+
+
+def _arrays(result: Any) -> list[Any]:
+    if isinstance(result, xr.DataArray):
+        result = result.to_dataset(name="result")
+    return [x.data for x in result.variables.values()] if isinstance(result, xr.Dataset) else []
+
+
+def _largest(array: Any) -> int:
+    """Return the bytes of the largest chunk of an array."""
+    if not is_dask_collection(array):
+        return 0
+    return int(np.prod([max(sizes, default=0) for sizes in array.chunks])) * array.dtype.itemsize
+
+
+class Estimates(SuggestsNames):
+    """Estimates of the methods of an accessor: time, tasks and memory, without computing."""
+
+    def __init__(self, data: xr.Dataset | xr.DataArray) -> None:
+        self._data = data
+
+
+def estimates_class(accessor: type, called: str) -> type[Estimates]:
+    """Return the class whose methods estimate those of an accessor with the same signatures."""
+    if called in _CLASSES:
+        return _CLASSES[called]
+    methods = {
+        name: _mirrored(name, method, called)
+        for name, method in inspect.getmembers(accessor, inspect.isfunction)
+        if not name.startswith("_") and name not in NOT_ESTIMATED
+    }
+    about = {"__doc__": Estimates.__doc__, "__module__": __name__, "_called": f"{called}.estimate"}
+    _CLASSES[called] = type("Estimates", (Estimates,), {**about, **methods})
+    return _CLASSES[called]
+
+
+_CLASSES: dict[str, type[Estimates]] = {}
+
+
+def _mirrored(name: str, method: Callable[..., Any], called: str) -> Callable[..., Estimate]:
+    """Return a method with the signature of another, which returns the estimate of its call."""
+    own = inspect.signature(method)
+    dropped = _WITHOUT_EFFECT | ({"checkpoint"} if name == "parsimony_search" else set())
+    kept = [x for key, x in own.parameters.items() if key not in dropped]
+    signature = own.replace(parameters=kept, return_annotation=Estimate)
+    _, package, *_ = method.__module__.split(".")
+    module = _OF_SELECTION if package in {"accessor", "io"} else f"genobit.{package}.estimates"
+
+    def mirror(self: Estimates, *args: Any, **options: Any) -> Estimate:
+        bound = signature.bind(self, *args, **options)
+        bound.apply_defaults()
+        _, *given = bound.arguments.items()
+        estimator = getattr(importlib.import_module(module), name)
+        found: Estimate = estimator(Call(self._data, name, dict(given)))
+        return found
+
+    mirror.__name__ = name
+    mirror.__qualname__ = f"Estimates.{name}"
+    mirror.__doc__ = (
+        f"Estimate of `{name}`: time, tasks and memory, without computing the result.\n\n"
+        f"Arguments and errors are those of ``{called}.{name}``."
+    )
+    mirror.__signature__ = signature  # type: ignore[attr-defined]
+    return mirror

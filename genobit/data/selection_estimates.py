@@ -1,0 +1,53 @@
+"""Estimates of packing, selecting and joining."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.data import model
+from genobit.data.estimates import PACKED, lazy
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from genobit.data.estimates import Call
+    from genobit.engine.schedule.estimate import Estimate
+
+WORDS = 5e7
+"""Words of planes that one core selects in a second, bit by bit (Zen 5)."""
+
+
+def pack(call: Call) -> Estimate:
+    """Return the estimate of `pack`: a task for each chunk of genotypes."""
+    genotypes = model.require_genotypes(call.data)
+    result, count = call.result(), genotypes.size
+    chunks = genotypes.chunks or tuple((size,) for size in genotypes.shape)
+    chunk = int(np.prod([max(sizes, default=0) for sizes in chunks]))
+    variants, samples = (genotypes.sizes[dim] for dim in (model.VARIANTS, model.SAMPLES))
+    what = f"bit planes of {variants:,} variants of {samples:,} samples"
+    return lazy(what, result, count / PACKED, held=chunk)
+
+
+def sel(call: Call) -> Estimate:
+    """Return the estimate of `sel`: reading and writing the words of the selection."""
+    result = call.result()
+    what = f"{result.sizes[model.VARIANTS]:,} variants of "
+    what += f"{result.sizes.get(model.SAMPLES, _samples(call.data)):,} samples"
+    words = sum(x.nbytes for x in call.data.data_vars.values()) / 8
+    return lazy(what, result, words / WORDS)
+
+
+def _samples(ds: xr.Dataset) -> int:
+    layout = model.layout_of(ds)
+    return 0 if layout is None else layout.bits // layout.ploidy
+
+
+isel = sel
+
+
+def join(call: Call) -> Estimate:
+    """Return the estimate of `join`, which matches labels and leaves genotypes as they are."""
+    result = call.result()
+    return lazy(f"columns for {result.sizes[model.SAMPLES]:,} samples", result, 0.0)

@@ -1,0 +1,99 @@
+"""Estimates of relationship matrices: products of samples^2 / 2 times variants.
+
+Rates are of one core of a Zen 5 (AMD EPYC 9005) with AVX-512.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genobit.data import packed
+from genobit.data.autosomes import choose
+from genobit.data.estimates import PACKED, Call, estimate, lazy
+from genobit.engine.schedule import costs
+
+if TYPE_CHECKING:
+    from genobit.engine.schedule.costs import TileCosts
+    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.pair_sums import SampleChunks
+
+COUNTED = {"king", "ibs"}
+"""Methods of exact counts, which missing calls do not change."""
+RATES = {
+    "vanraden1": 1.5e11,
+    "vanraden2": 8e10,
+    "gcta": 7e10,
+    "endelman_jannink": 8e10,
+    "dominance": 7e10,
+    "hadamard": 1.3e11,
+    "king": 1.2e11,
+    "ibs": 1.1e11,
+}
+"""Products of pairs of samples per second."""
+WEIGHTED = 6e10
+"""Products per second of weights and missing calls."""
+CROSS = 2.3e11
+"""Products per second of a cross product."""
+
+
+def grm(call: Call) -> Estimate:
+    """Return the estimate of `grm`: a chain of sums for each pair of tiles of samples."""
+    result, (samples, packing) = call.result(), _samples(call)
+    edges = _tile_costs(samples)
+    seconds = packing + _seconds(call["method"], samples)
+    what = f"all pairs of {sum(samples.tiles):,} samples, {sum(samples.variants):,} variants"
+    return lazy(what, result, seconds, edges.lines, _held(edges))
+
+
+def grm_pairs(call: Call) -> Estimate:
+    """Return the estimate of `grm_pairs`."""
+    result, (samples, packing) = call.result(), _samples(call)
+    seconds = packing + _seconds(call["method"], samples)
+    edges = _tile_costs(samples)
+    what = f"all pairs of {sum(samples.tiles):,} samples, {sum(samples.variants):,} variants"
+    return lazy(what, result, seconds, edges.lines, _held(edges))
+
+
+def unrelated(call: Call) -> Estimate:
+    """Return the estimate of `unrelated`: the kinship of all pairs, streamed."""
+    samples, packing = _samples(call)
+    n = sum(samples.tiles)
+    pairs = call.data.genobit.grm_pairs(threshold=call["threshold"], autosomes=call["autosomes"])
+    what = f"all pairs of {n:,} samples, {sum(samples.variants):,} variants"
+    held = _held(_tile_costs(samples))
+    return estimate(what, packing + _seconds("king", samples), pairs.tasks, held, n)
+
+
+def crossproduct(call: Call) -> Estimate:
+    """Return the estimate of `crossproduct`."""
+    result, (samples, packing) = call.result(), _samples(call)
+    n, variants = sum(samples.tiles), sum(samples.variants)
+    what = f"all pairs of {n:,} samples, {variants:,} variants"
+    return lazy(what, result, packing + n * n / 2 * variants / CROSS)
+
+
+def _samples(call: Call) -> tuple[SampleChunks, float]:
+    """Return the planes by samples, and the seconds to pack and turn them."""
+    chosen = choose(call.data, call.given.get("autosomes", True))
+    contigs = bool(call.given.get("loco"))
+    samples = packed.by_samples(call.data, variants=chosen.kept, contigs=contigs)[2]
+    return samples, 2 * sum(samples.tiles) * sum(samples.variants) / PACKED
+
+
+def _seconds(method: str, samples: SampleChunks) -> float:
+    n, variants = sum(samples.tiles), sum(samples.variants)
+    rate = RATES[method]
+    if len(samples.planes) > 2 and method not in COUNTED:
+        rate = min(rate, WEIGHTED)
+    return n * n / 2 * variants / rate
+
+
+def _tile_costs(samples: SampleChunks) -> TileCosts:
+    return costs.sum_costs(
+        sum(samples.tiles), samples.variants, len(samples.planes), max(samples.tiles)
+    )
+
+
+def _held(edges: TileCosts) -> int:
+    """Return the bytes of a task with the edge in force."""
+    return next(edge.held for edge in edges.edges if edge.rows == edges.taken)

@@ -1,0 +1,189 @@
+"""Estimates of linkage disequilibrium: pairs of variants in windows times observations.
+
+Rates are of one core of a Zen 5 (AMD EPYC 9005) with AVX-512.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import aligning, model
+from genobit.data.alignment import SITES, alignment_of
+from genobit.data.checks import check_one_of
+from genobit.data.estimates import Call, Genotypes, estimate, lazy
+from genobit.data.windows import window_ends
+from genobit.engine.options import get_options
+from genobit.engine.schedule import costs
+from genobit.ld import sites as site_statistics
+from genobit.ld.methods import decay as decay_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from genobit.engine.schedule.estimate import Estimate
+
+PRODUCTS = {
+    ("haplotype", False): 1e12,
+    ("haplotype", True): 4e11,
+    ("dosage", False): 6e11,
+    ("dosage", True): 2e11,
+}
+"""Observations of pairs per second, by kind and by whether calls may be missing."""
+EACH = 4e-9
+"""Seconds per pair besides its products: the statistic and its place in the result."""
+EM = 5.5e-8
+"""Seconds per pair of the EM algorithm."""
+INTERVAL = 6e-8
+"""Seconds per pair of a confidence interval of D'."""
+OF_SITES = {False: 4e10, True: 4e9}
+"""Taxa of pairs of sites per second: two states, and any number of states ("T")."""
+READ = 2e7
+"""Characters of an alignment read per second."""
+FIT = 5e-5
+"""Seconds to fit a resample of a decay."""
+
+
+def ld(call: Call) -> Estimate:
+    """Return the estimate of `ld`: a tile for each pair of chunks."""
+    if isinstance(call.data, xr.DataArray):
+        return _sites(call)
+    result, own = call.result(), call.genotypes(phased=call["phased"])
+    rows, last = own.variants, None
+    pairs, tiles = rows * rows / 2, costs.triangle(rows)
+    what = f"all pairs of {rows:,} variants"
+    if call["window"] is not None:
+        last = window_ends(own.ds, call["window"])
+        pairs, tiles = _pairs(last), costs.band(last)
+        what = f"{pairs:,} pairs of {rows:,} variants in windows"
+    elif call["other"] is not None:
+        columns = result.shape[1]
+        pairs, tiles = rows * columns, costs.rectangle(rows, columns)
+        what = f"all pairs of {rows:,} and {columns:,} variants"
+    details = _tile_costs(own, tiles)
+    return lazy(what, result, _seconds(own, pairs, call["statistic"]), details, 2 * own.chunk)
+
+
+def ld_pairs(call: Call) -> Estimate:
+    """Return the estimate of `ld_pairs`."""
+    own = call.genotypes(phased=call["phased"])
+    last = _last(own, call["window"])
+    what = f"{_pairs(last):,} pairs of {own.variants:,} variants"
+    seconds = _seconds(own, _pairs(last), call["statistic"])
+    tile = 4 * max(own.rows, default=0) ** 2
+    details = _tile_costs(own, costs.band(last))
+    return lazy(what, call.result(), seconds, details, tile + 2 * own.chunk)
+
+
+def ld_score(call: Call) -> Estimate:
+    """Return the estimate of `ld_score`."""
+    own = call.genotypes(phased=call["phased"])
+    pairs = _pairs(window_ends(own.ds, call["window"]))
+    what = f"{pairs:,} pairs of {own.variants:,} variants in windows"
+    return lazy(what, call.result(), _seconds(own, pairs), held=2 * own.chunk)
+
+
+def ld_prune(call: Call) -> Estimate:
+    """Return the estimate of `ld_prune`, as if no variant were removed."""
+    own = call.genotypes(phased=call["phased"])
+    last = window_ends(own.ds, call["window"], count=True)
+    what = f"{_pairs(last):,} pairs of {own.variants:,} variants in windows"
+    seconds = _seconds(own, _pairs(last))
+    return estimate(what, seconds, _tiles(own, last), 2 * own.chunk, own.variants)
+
+
+def ld_clump(call: Call) -> Estimate:
+    """Return the estimate of `ld_clump`: windows of all variants that may lead a clump."""
+    own = call.genotypes(phased=call["phased"])
+    last = window_ends(own.ds, call["window"], open_end=True)
+    given = aligning.aligned_numbers(own.ds, call["p"], model.VARIANTS, "p")
+    leads = int((given >= -np.log10(call["p1"]) if call["log10"] else given <= call["p1"]).sum())
+    pairs = _pairs(last)
+    of_leads = min(pairs, -(-2 * leads * pairs // max(1, own.variants)))
+    em = call["statistic"] == "r2_em" or (call["statistic"] is None and own.layout.kind == "dosage")
+    seconds = _seconds(own, pairs) + (EM * of_leads if em else 0.0)
+    what = f"windows of {leads:,} index variants, {of_leads:,} pairs"
+    return estimate(what, seconds, _tiles(own, last), 2 * own.chunk)
+
+
+def ld_blocks(call: Call) -> Estimate:
+    """Return the estimate of `ld_blocks`, as if all variants passed ``min_maf``."""
+    own = call.genotypes(phased=False)
+    last = window_ends(own.ds, call["window"])
+    pairs = _pairs(last)
+    seconds = _seconds(own, pairs) + pairs * INTERVAL
+    what = f"{pairs:,} pairs of {own.variants:,} variants in windows"
+    return estimate(what, seconds, _tiles(own, last), 2 * own.chunk)
+
+
+def ld_decay(call: Call) -> Estimate:
+    """Return the estimate of `ld_decay`: all pairs in windows, for each population."""
+    own = call.genotypes(phased=call["phased"])
+    last = window_ends(own.ds, call["window"])
+    given, populations = call["populations"], 1
+    if given is not None:
+        populations = len(decay_methods.populations_of(own.ds, given))
+    pairs, tiles = _pairs(last), _tiles(own, last)
+    # The products of all populations together are those of all samples.
+    more = (populations - 1) * pairs * (EM if call["statistic"] == "r2_em" else EACH)
+    fitting = populations * call["resamples"] * FIT
+    seconds = _seconds(own, pairs, call["statistic"]) + more + fitting
+    what = f"{pairs:,} pairs of {own.variants:,} variants in windows"
+    if given is not None:
+        what += f", in {populations:,} populations"
+    return estimate(what, seconds, populations * tiles, 2 * own.chunk)
+
+
+def _sites(call: Call) -> Estimate:
+    """Return the estimate for sites, whose states the call itself reads."""
+    check_one_of("statistic", call["statistic"], tuple(site_statistics.LONG_NAMES))
+    aligned = alignment_of(call.data, call["gap"])
+    taxa, sites = aligned.values.shape
+    edge = get_options().edge
+    if call["window"] is None:
+        pairs, tiles, size = sites * sites // 2, costs.triangle(sites)(edge), sites * sites
+    else:
+        along = call.data.coords.to_dataset().rename({SITES: model.VARIANTS})
+        if SITES not in call.data.coords:
+            along = along.assign_coords({model.VARIANTS: np.arange(sites)})
+        last = window_ends(along, call["window"])
+        pairs, tiles = _pairs(last), costs.band(last)(edge)
+        size = sites * int((last - np.arange(sites)).max(initial=0))
+    seconds = taxa * sites / READ + pairs * (taxa / OF_SITES[call["statistic"] == "T"] + EACH)
+    return estimate(f"{pairs:,} pairs of {sites:,} sites", seconds, tiles, 4 * edge**2, 4 * size)
+
+
+def _seconds(own: Genotypes, pairs: float, statistic: str = "r2") -> float:
+    """Return the seconds of a statistic of pairs of variants on one core."""
+    each = EM if statistic.endswith("_em") else EACH
+    rate = PRODUCTS[own.layout.kind, own.missing]
+    return own.packing + pairs * (own.layout.bits / rate + each)
+
+
+def _last(own: Genotypes, window: Any) -> NDArray[np.int64]:
+    """Return the last variant in each window; without a window, all pairs of a contig."""
+    return window_ends(own.ds, own.variants if window is None else window)
+
+
+def _pairs(last: NDArray[np.int64]) -> int:
+    return int((last - np.arange(last.size)).sum())
+
+
+def _tiles(own: Genotypes, last: NDArray[np.int64]) -> int:
+    return costs.band(last)(max(1, max(own.rows, default=1)))
+
+
+def _tile_costs(own: Genotypes, tiles: Callable[[int], int]) -> tuple[str, ...]:
+    """Describe tiles of several sizes."""
+    return costs.tile_costs(
+        "ld",
+        own.variants,
+        own.layout.bits,
+        len(own.planes),
+        taken=max(own.rows, default=1),
+        tiles=tiles,
+    ).lines
