@@ -12,6 +12,7 @@ import xarray as xr
 
 from genobit.data import labels, packed
 from genobit.data.packer import pack
+from genobit.data.plotting import PlotMethods, ReportMethods
 from genobit.engine.spelling import SuggestsNames
 from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
@@ -34,125 +35,7 @@ from genobit.quality.methods import QualityMethods
 from genobit.similarity.methods import SimilarityMethods
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import ArrayLike
-
     from genobit.data.selection_by_label import Selection
-
-
-class PlotMethods:
-    """The method ``plot`` of results."""
-
-    _data: Any
-
-    def plot(self, kind: str | None = None, **options: Any) -> Any:
-        """Draw a result of genobit.
-
-        Parameters
-        ----------
-        kind
-            Kind of plot. The default is the first kind listed for the result:
-
-            - LD: "triangle", "heatmap", "decay", "histogram"; with one variant: "track"
-            - pruning, blocks: "track"; clumps: "manhattan"; decay: "curve"
-            - LD scores: "track", "histogram"
-            - relationships: "heatmap", "histogram", "pairs"; unrelated samples: "bars"
-            - principal components: "scatter", "scree", "loadings"
-            - rank correlations and similarities: "heatmap", "histogram"
-            - interactions: "penetrance", "ranking", "arcs", "marginals", "permutations"
-            - a tree: "homoplasy", "sites"; ancestral states: "tree"; a search: "trace"
-            - allele frequencies: "spectrum"; statistics of variants: "spectrum", "histogram",
-              "hwe"; of samples: "histogram", "scatter"
-        **options
-            Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
-            raises an error that lists the valid names. `genobit.plots` describes them.
-
-        Returns
-        -------
-            `genobit.visual.figure.Figure`, which a notebook shows. Elsewhere, ``.show()`` opens it
-            in a browser and ``.save("figure.html")`` writes it. ``.hv`` is the HoloViews object.
-
-        Raises
-        ------
-        ValueError, TypeError
-            For data that are not a result of genobit, an unknown kind, or an unknown option.
-
-        Examples
-        --------
-        >>> import genobit, numpy as np, xarray as xr
-        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
-        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> ds.genobit.grm().genobit.plot()
-        <Figure 'VanRaden 1 of 3 samples': .show() opens it, .save("figure.html") writes it>
-        """
-        # Import by name, as `explore` does.
-        figures = importlib.import_module("genobit.launcher.figures")
-        return figures.figure_of(self._data, kind, options)
-
-
-class ReportMethods:
-    """The method ``report`` of a Dataset of genotypes."""
-
-    _ds: xr.Dataset
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        sections: str | Sequence[str] | None = None,
-        colour_by: str | ArrayLike | xr.DataArray | None = None,
-        progress: bool | None = None,
-    ) -> Path:
-        """Write an HTML report: quality control, LD decay, PCA and kinship.
-
-        Parameters
-        ----------
-        path
-            Path of an ``.html`` file. The page needs no network. An existing file is replaced when
-            the new one is complete.
-        sections
-            Names of the sections, of "quality", "decay", "pca" and "kinship". The default is all.
-        colour_by
-            Name of a label of the samples ("population" also finds ``sample_population``), or a
-            value for each sample. A DataArray or Series is aligned by its labels.
-        progress
-            Whether to show a progress bar. The default is the option ``progress``.
-
-        Returns
-        -------
-            The absolute path of the file.
-
-        Raises
-        ------
-        ValueError, KeyError
-            For another file ending, an unknown section, and an unknown name in ``colour_by``.
-        RuntimeError
-            If sections failed and none could be made. An existing file stays as it is.
-
-        Notes
-        -----
-        The page gives the reason for each section that the data do not allow. If a section fails,
-        the page says why, and a RuntimeWarning appears. Principal components and kinship use at
-        most 50,000 evenly spaced autosomal variants with a minor allele frequency of at least 0.05.
-        The decay uses at most 20,000 of them, in runs of 1,000 neighbours.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile, genobit, numpy as np, xarray as xr
-        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
-        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.html"
-        >>> ds.genobit.report(path, sections="quality").name
-        'study.html'
-        """
-        # Import by name, as `explore` does.
-        report = importlib.import_module("genobit.launcher.report")
-        options = {"sections": sections, "colour_by": colour_by, "progress": progress}
-        written: Path = report.write(self._ds, path, **options)
-        return written
 
 
 @xr.register_dataset_accessor("genobit")

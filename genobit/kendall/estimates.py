@@ -12,6 +12,7 @@ import xarray as xr
 
 from genobit.data import packed
 from genobit.data.estimates import PACKED, Call, lazy
+from genobit.data.pairs.table import PairTable
 from genobit.engine.schedule.costs import duration
 from genobit.kendall import matrix as kendall_matrix
 from genobit.kendall.variables import of_planes, of_values
@@ -23,10 +24,16 @@ if TYPE_CHECKING:
     from genobit.kendall.kernels.tiles import TileSpec
     from genobit.kendall.matrix import Variables
 
-PVALUE = 3e-8
+PVALUE = 4e-8
 """Seconds per p-value (Zen 5)."""
-DRAWN = 1.5
+DRAWN = 1.0
 """Cost of a permutation, relative to the correlation itself (Zen 5)."""
+
+
+INCOMPLETE = 1.5e-7
+"""Seconds per pair of measurements with missing values, besides the kernel (Zen 5)."""
+SELECTED = 1.5e-7
+"""Seconds per pair that a table of pairs selects from (Zen 5)."""
 
 
 class Work(NamedTuple):
@@ -85,6 +92,8 @@ def _estimate(
     pairs = rows * columns / (2 if work.symmetric else 1)
     spent = seconds[kernel] * (1 + DRAWN * wanted.permutations)
     spent += pairs * PVALUE * ("pvalue" in wanted.outputs)
+    spent += pairs * INCOMPLETE * (work.missing and not work.planes)
+    spent += pairs * SELECTED * isinstance(result, PairTable)
     found = [
         "ties" if work.tied else "no ties",
         "missing values" if work.missing else "nothing missing",

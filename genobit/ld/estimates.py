@@ -40,9 +40,9 @@ EM = 5.5e-8
 """Seconds per pair of the EM algorithm."""
 INTERVAL = 6e-8
 """Seconds per pair of a confidence interval of D'."""
-OF_SITES = {False: 4e10, True: 4e9}
+OF_SITES = {False: 9e10, True: 9e9}
 """Taxa of pairs of sites per second: two states, and any number of states ("T")."""
-READ = 2e7
+READ = 5e7
 """Characters of an alignment read per second."""
 FIT = 5e-5
 """Seconds to fit a resample of a decay."""

@@ -14,20 +14,24 @@ from genobit.data.estimates import Call, estimate
 if TYPE_CHECKING:
     from genobit.engine.schedule.estimate import Estimate
 
-READ = 2e7
+READ = 1e8
 """Characters of an alignment that are read per second."""
 FITCH = 2e9
 """Sites of nodes per second of the Fitch algorithm."""
 SITES = 3e8
 """Sites of trees per second whose indices are derived."""
-SANKOFF = 1e8
+SANKOFF = 5.5e7
 """Sites of nodes per second with costs."""
-STATES = 2e7
+STATES = 8e7
 """Sites of nodes per second whose states are named as text."""
-MOVES = {"stepwise": 0.0, "nni": 1.0, "spr": 4.0, "tbr": 16.0, "ratchet": 4.0}
-"""Rearrangements tried by a search, relative to taxa^2."""
-TRIED = 5e-8
-"""Seconds per rearrangement, and per 512 sites of it."""
+MOVES = {"stepwise": 0.0, "nni": 0.5, "spr": 1.0, "tbr": 5.0, "ratchet": 1.0}
+"""Work of a search or of a round of the ratchet, relative to SPR."""
+SWAPPED = 4e-9
+"""Seconds per taxa^3 of an SPR search, and again per 512 sites of it."""
+ADDED = 1e-7
+"""Seconds per taxa^2 of stepwise addition, and again per 512 sites of it."""
+RESAMPLED = 2.5
+"""Work of a bootstrap resample, relative to SPR."""
 
 
 def alignment(call: Call) -> Estimate:
@@ -88,10 +92,12 @@ def parsimony_search(call: Call) -> Estimate:
         count, each = looks(planned(aligned, weights, effort=effort, **given))
         what = f"about {count:.0e} partial trees of {taxa:,} taxa"
         return estimate(what, count * each, 1, 4 * taxa * sites, size)
-    swaps = MOVES[call["method"]] * taxa**2 * (1 + sites / 512) * TRIED
-    rounds = 1 + (2 * effort.iterations if call["method"] == "ratchet" else 0)
-    boots = call["bootstrap"] * MOVES["tbr"] * taxa**2 * (1 + sites / 512) * TRIED
-    seconds = call.data.size / READ + effort.replicates * rounds * swaps + boots
+    words = 1 + sites / 512
+    swap, add = SWAPPED * taxa**3 * words, ADDED * taxa**2 * words
+    rounds = 1 + (effort.iterations if call["method"] == "ratchet" else 0)
+    each = add + rounds * MOVES[call["method"]] * swap
+    seconds = call.data.size / READ + effort.replicates * each
+    seconds += call["bootstrap"] * (add + RESAMPLED * swap)
     tasks = effort.replicates + call["bootstrap"]
     what = (
         f"{tasks:,} search{'' if tasks == 1 else 'es'} of trees of {taxa:,} taxa, {sites:,} sites"

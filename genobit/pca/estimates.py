@@ -15,13 +15,13 @@ from genobit.pca import components as pca_components
 if TYPE_CHECKING:
     from genobit.engine.schedule.estimate import Estimate
 
-GRAM = 2e10
+GRAM = 3e10
 """Products of pairs of samples per second, of standardised dosages."""
-EIGEN = 2e9
+EIGEN = 1e10
 """samples^3 per second of an eigendecomposition."""
-VECTORS = 1e9
+VECTORS = 4.5e9
 """Dosages times vectors per second, of a product with a block of vectors."""
-PASSES = 20
+PASSES = 27
 """Usual number of passes of "randomized"."""
 
 
