@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TASK = 2e-4
 """Overhead of dask on one machine, in seconds per task (Zen 5)."""
-START = 5e-3
+START = 2e-3
 """Seconds of checks and labels in a call (Zen 5)."""
 PACKED = 1.2e9
 """Alleles of ``call_genotype`` that one core packs in a second (Zen 5)."""

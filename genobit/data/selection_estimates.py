@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from genobit.data.estimates import Call
     from genobit.engine.schedule.estimate import Estimate
 
+ROWS = 1e9
+"""Words of planes that one core copies in a second (Zen 5)."""
 WORDS = 5e7
 """Words of planes that one core selects in a second, bit by bit (Zen 5)."""
 
@@ -35,8 +37,10 @@ def sel(call: Call) -> Estimate:
     result = call.result()
     what = f"{result.sizes[model.VARIANTS]:,} variants of "
     what += f"{result.sizes.get(model.SAMPLES, _samples(call.data)):,} samples"
-    words = sum(x.nbytes for x in call.data.data_vars.values()) / 8
-    return lazy(what, result, words / WORDS)
+    # Rows of planes are copied; samples are picked bit by bit.
+    of, rate = (result, ROWS) if call["samples"] is None else (call.data, WORDS)
+    words = sum(x.nbytes for x in of.data_vars.values()) / 8
+    return lazy(what, result, words / rate)
 
 
 def _samples(ds: xr.Dataset) -> int:

@@ -34,6 +34,8 @@ WEIGHTED = 6e10
 """Products per second of weights and missing calls."""
 CROSS = 2.3e11
 """Products per second of a cross product."""
+RELATED = 2.5e11
+"""Products per second of kinship that only has to pass a threshold."""
 
 
 def grm(call: Call) -> Estimate:
@@ -61,7 +63,9 @@ def unrelated(call: Call) -> Estimate:
     pairs = call.data.genobit.grm_pairs(threshold=call["threshold"], autosomes=call["autosomes"])
     what = f"all pairs of {n:,} samples, {sum(samples.variants):,} variants"
     held = _held(_tile_costs(samples))
-    return estimate(what, packing + _seconds("king", samples), pairs.tasks, held, n)
+    return estimate(
+        what, packing + n * n / 2 * sum(samples.variants) / RELATED, pairs.tasks, held, n
+    )
 
 
 def crossproduct(call: Call) -> Estimate:

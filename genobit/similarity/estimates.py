@@ -27,7 +27,7 @@ def similarity(call: Call) -> Estimate:
     bits = da.size // max(1, rows)
     other = call["other"]
     columns = rows if other is None else other.size // max(1, bits)
-    pairs = rows * columns / (2 if other is None and call["top"] is None else 1)
+    pairs = rows * columns / (2 if other is None else 1)
     what = f"all pairs of {rows:,} rows of {bits:,} bits"
     if other is not None:
         what = f"all pairs of {rows:,} and {columns:,} rows of {bits:,} bits"
