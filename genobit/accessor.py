@@ -73,13 +73,13 @@ class GenobitDatasetAccessor(
 
     def __repr__(self) -> str:
         """Return the contents of the Dataset and the analyses that apply, as text."""
-        from genobit.data.summary_text import dataset_text
+        from genobit.data.summary.text import dataset_text
 
         return dataset_text(self._ds)
 
     def _repr_html_(self) -> str:
         """Return the contents of the Dataset and the analyses that apply, as HTML."""
-        from genobit.data.summary_html import dataset_html
+        from genobit.data.summary.html import dataset_html
 
         return dataset_html(self._ds)
 
@@ -274,13 +274,13 @@ class GenobitDataArrayAccessor(
 
     def __repr__(self) -> str:
         """Return the contents of the DataArray and the analyses that apply, as text."""
-        from genobit.data.summary_text import dataarray_text
+        from genobit.data.summary.text import dataarray_text
 
         return dataarray_text(self._da)
 
     def _repr_html_(self) -> str:
         """Return the contents of the DataArray and the analyses that apply, as HTML."""
-        from genobit.data.summary_html import dataarray_html
+        from genobit.data.summary.html import dataarray_html
 
         return dataarray_html(self._da)
 

@@ -29,7 +29,7 @@ require("genobit.explore", "ipywidgets", "holoviews", "bokeh")
 
 def _listed(data: Any, offers: Callable[[Any], list[Offer]], names: tuple[str, ...]) -> str:
     """Return one line per explorer: how it is called, its question, or the unmet requirement."""
-    from genobit.data.summary_text import table
+    from genobit.data.summary.text import table
     from genobit.launcher.offers import in_words
 
     title = f"genobit explorers of {in_words(data)}"

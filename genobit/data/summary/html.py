@@ -8,8 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from genobit.data import summary
-from genobit.data.summary import BINS, number
+from genobit.data.summary import content
+from genobit.data.summary.content import BINS, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.data.availability import Analysis
-    from genobit.data.summary import Page
+    from genobit.data.summary.content import Page
 
 _STYLE = """<style>
 .genobit-summary {color: var(--jp-content-font-color1, inherit); font-size: 13px;
@@ -40,12 +40,12 @@ _STYLE = """<style>
 
 def dataset_html(ds: xr.Dataset) -> str:
     """Return an HTML summary of a Dataset of genotypes, packed or not."""
-    return _html(summary.of_dataset(ds))
+    return _html(content.of_dataset(ds))
 
 
 def dataarray_html(da: xr.DataArray) -> str:
     """Return an HTML summary of a DataArray: measurements, binary rows or an alignment."""
-    return _html(summary.of_dataarray(da))
+    return _html(content.of_dataarray(da))
 
 
 def _html(page: Page) -> str:

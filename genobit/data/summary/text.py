@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.data import summary
+from genobit.data.summary import content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.availability import Analysis
-    from genobit.data.summary import Page
+    from genobit.data.summary.content import Page
 
 
 def dataset_text(ds: xr.Dataset) -> str:
     """Return a summary of a Dataset of genotypes: sizes, packing, and analyses that apply."""
-    return _text(summary.of_dataset(ds, look=False), "ds")
+    return _text(content.of_dataset(ds, look=False), "ds")
 
 
 def dataarray_text(da: xr.DataArray) -> str:
     """Return a summary of a DataArray: sizes, type, and analyses that apply."""
-    return _text(summary.of_dataarray(da, look=False), "da")
+    return _text(content.of_dataarray(da, look=False), "da")
 
 
 def _text(page: Page, data: str) -> str:

@@ -1,6 +1,6 @@
 """Summarise a Dataset of genotypes in numbers, from a sample of variants if it is lazy.
 
-`genobit.data.summary_page` puts it in words; `summary_html` and `summary_text` display these.
+`html` and `text` display them.
 """
 
 from __future__ import annotations
