@@ -105,10 +105,10 @@ def error_of(method: Callable[[Any], Any], data: Any) -> Exception | None:
 
 def test_every_method_is_there() -> None:
     methods = {name for name in dir(xr.Dataset.genobit) if not name.startswith("_")}
-    of_any = {"explore", "isel", "join", "plot", "ranking", "report", "sel"}
+    of_any = {"estimate", "explore", "isel", "join", "plot", "ranking", "report", "sel"}
     assert methods - of_any == set(METHODS) == set(availability.METHODS)
     of_arrays = {name for name in dir(xr.DataArray.genobit) if not name.startswith("_")}
-    assert of_arrays - {"explore", "plot"} == set(ARRAY_METHODS)
+    assert of_arrays - {"estimate", "explore", "plot"} == set(ARRAY_METHODS)
 
 
 @pytest.mark.parametrize("kind", DATASETS)
