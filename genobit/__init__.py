@@ -10,7 +10,7 @@
 `epistasis`     interactions of any order
 `parsimony`     tree lengths, ancestral states and tree searches
 `similarity`    similarity of binary rows
-`quality`       allele frequencies of variants
+`quality`       statistics of variants and samples, and their filter
 `visual`        shared parts of figures and explorers
 `io`            reads files as lazy Datasets, and writes results to files
 `data`          names, labels, checks, packed Datasets

@@ -85,7 +85,7 @@ class GenobitDatasetAccessor(
 
     @property
     def explore(self) -> Any:
-        """The explorers: `explore()` opens a menu of all, and `explore.ld()` opens one."""
+        """Explorers: `explore()` opens a menu of the explorers, `explore.ld()` opens one."""
         # Import by name: this is the only place where a lower layer uses a higher one.
         return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
@@ -109,8 +109,9 @@ class GenobitDatasetAccessor(
         Parameters
         ----------
         rows
-            Dimension along the rows of a plane. "variants" suits LD, rank correlation and
-            epistasis. "samples" suits relationship matrices and principal components.
+            Dimension of the rows of a plane. With "variants", the rows are variants; this suits LD,
+            rank correlation and epistasis. With "samples", the rows are samples; this suits
+            relationship matrices and principal components.
         phased
             Pack haplotypes instead of dosages. If the Dataset has ``call_genotype_phased``, an
             unphased heterozygous call raises an error.
@@ -137,10 +138,10 @@ class GenobitDatasetAccessor(
         KeyError, TypeError
             If ``call_genotype`` does not exist, or does not hold integers.
         ValueError
-            For a ploidy other than 2 (dosages), multi-allelic variants, or unphased calls. When
-            computed, for an invalid call; the message names the variant and the sample. Invalid
-            calls are unknown alleles, calls of lower ploidy (dosages) and, with "refuse", missing
-            calls.
+            For a ploidy other than 2 (dosages), multi-allelic variants, or unphased calls. An
+            invalid call raises the error when the planes are computed; the message names the
+            variant and the sample. Invalid calls are unknown alleles, calls of lower ploidy
+            (dosages) and, with "refuse", missing calls.
 
         Examples
         --------
@@ -168,19 +169,19 @@ class GenobitDatasetAccessor(
             - regions: `"2:136.5Mb-136.7Mb"`, `"chr2"` or a list of regions. Contigs match with or
               without "chr". Positions are in bp, kb or Mb, with both ends included.
             - a boolean mask. A mask that is a DataArray or Series is aligned by its labels.
-            - a slice, or positions in any order.
+            - a slice, or integer positions along the dimension, in any order.
 
             An id takes precedence over a contig of the same name.
         samples
-            Ids, a mask, a slice or positions. Samples of packed genotypes are selected lazily, bit
-            by bit. Both haplotypes of a sample stay together.
+            Ids, a mask, a slice or integer positions. Samples of packed genotypes are selected
+            lazily, bit by bit. Both haplotypes of a sample stay together.
 
         Returns
         -------
-            Dataset of the selected variants and samples, lazy if the genotypes are. Results of a
-            list are in the order of the list. Results of a region or a mask are in the order of the
-            Dataset. For one id, the dimension is kept with size 1. If regions of a list overlap,
-            each variant is returned once.
+            Dataset of the selected variants and samples. It is lazy if the genotypes are lazy.
+            Results of a list are in the order of the list. Results of a region or a mask are in the
+            order of the Dataset. For one id, the dimension is kept with size 1. If regions of a
+            list overlap, each variant is returned once.
 
         Raises
         ------
@@ -191,7 +192,7 @@ class GenobitDatasetAccessor(
             their indices. For a malformed region or a region without variants. If a labelled mask
             has another dimension, or lacks a variant or sample.
         IndexError
-            If a position is outside the dimension, or a mask has another length.
+            If an integer position is outside the dimension, or a mask has another length.
 
         Examples
         --------
@@ -220,13 +221,13 @@ class GenobitDatasetAccessor(
     def isel(
         self, *, variants: Selection | None = None, samples: Selection | None = None
     ) -> xr.Dataset:
-        """Select variants and samples by position.
+        """Select variants and samples by integer position along their dimension.
 
         Parameters
         ----------
         variants, samples
-            A slice, positions in any order, a boolean mask, or any other selection that `sel`
-            accepts.
+            A slice, integer positions in any order, a boolean mask, or any other selection that
+            `sel` accepts.
 
         Returns
         -------
@@ -286,7 +287,7 @@ class GenobitDataArrayAccessor(
 
     @property
     def explore(self) -> Any:
-        """The explorers: `explore()` opens a menu of all, and `explore.kendall()` opens one."""
+        """Explorers: `explore()` opens a menu of the explorers, `explore.kendall()` opens one."""
         return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)
 
     @property

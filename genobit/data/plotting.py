@@ -35,11 +35,13 @@ class PlotMethods:
             - rank correlations and similarities: "heatmap", "histogram"
             - interactions: "penetrance", "ranking", "arcs", "marginals", "permutations"
             - a tree: "homoplasy", "sites"; ancestral states: "tree"; a search: "trace"
-            - allele frequencies: "spectrum"; statistics of variants: "spectrum", "histogram",
-              "hwe"; of samples: "histogram", "scatter"
+            - allele frequencies: "spectrum"
+            - statistics of variants: "spectrum", "histogram", "hwe"
+            - statistics of samples: "histogram", "scatter"
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
-            raises an error that lists the valid names. `genobit.plots` describes them.
+            raises an error that lists the valid names. `genobit.plots` describes the options of
+            each kind.
 
         Returns
         -------
@@ -85,7 +87,8 @@ class ReportMethods:
             Path of an ``.html`` file. The page needs no network. An existing file is replaced when
             the new one is complete.
         sections
-            Names of the sections, of "quality", "decay", "pca" and "kinship". The default is all.
+            Names of sections: any of "quality", "decay", "pca" and "kinship". The default is all
+            four sections.
         colour_by
             Name of a label of the samples ("population" also finds ``sample_population``), or a
             value for each sample. A DataArray or Series is aligned by its labels.
@@ -99,16 +102,18 @@ class ReportMethods:
         Raises
         ------
         ValueError, KeyError
-            For another file ending, an unknown section, and an unknown name in ``colour_by``.
+            If ``path`` does not end in ``.html``, or ``sections`` or ``colour_by`` has an unknown
+            name.
         RuntimeError
-            If sections failed and none could be made. An existing file stays as it is.
+            If a section failed and no other section could be made. An existing file stays as it is.
 
         Notes
         -----
-        The page gives the reason for each section that the data do not allow. If a section fails,
-        the page says why, and a RuntimeWarning appears. Principal components and kinship use at
-        most 50,000 evenly spaced autosomal variants with a minor allele frequency of at least 0.05.
-        The decay uses at most 20,000 of them, in runs of 1,000 neighbours.
+        If the data do not allow a section, the page gives the reason. If a section fails, the page
+        says why, and a RuntimeWarning appears. Principal components and kinship use at most 50,000
+        evenly spaced autosomal variants with a minor allele frequency of at least 0.05. LD decay
+        uses at most 20,000 autosomal variants with the same frequency limit, in runs of 1,000
+        neighbours.
 
         Examples
         --------
