@@ -12,7 +12,6 @@ from genobit.visual.style import POINT_COLOUR, few_marks, number, plain_frame, w
 if TYPE_CHECKING:
     import xarray as xr
 
-_REPLICATE = "#b8b8b8"
 #: Most steps of a line; longer searches are drawn at this many iterations.
 _STEPS = 2000
 
@@ -27,8 +26,8 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
 
     Returns
     -------
-        hv.Overlay: a grey line for each replicate, and a blue line for the minimum over all
-        replicates. The title gives the shortest length and whether it is proven.
+        hv.Overlay: one line, the minimum over all replicates. The title gives the shortest length
+        and whether it is proven.
 
     Raises
     ------
@@ -46,22 +45,10 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
     """
     if "trace" not in result or not result["trace"].size:
         raise ValueError("there is no trace in this result; it is not one of a search")
-    trace = result["trace"]
-    lengths = trace.values.astype("f8")
-    if lengths.ndim == 1:
-        lengths = lengths[None]
-    elif trace.dims[0] == "iteration":
-        lengths = lengths.T
-    best = np.fmin.reduce(lengths, axis=0)
-    iteration = np.arange(lengths.shape[1])
-    shown = np.unique(np.linspace(0, len(iteration) - 1, _STEPS).astype(int))
-    lines = [
-        hv.Curve((iteration[shown], row[shown]), "iteration", "length", label=f"replicate {k}")
-        for k, row in enumerate(lengths)
-    ]
-    for line in lines:
-        line.opts(interpolation="steps-post", color=_REPLICATE, line_width=1.5, default_tools=[])
-    shortest = hv.Curve((iteration[shown], best[shown]), "iteration", "length", label="best")
+    length = result["trace"].values
+    iteration = np.arange(length.size)
+    shown = np.unique(np.linspace(0, length.size - 1, _STEPS).astype(int))
+    shortest = hv.Curve((iteration[shown], length[shown]), "iteration", "length")
     shortest.opts(
         interpolation="steps-post",
         color=POINT_COLOUR,
@@ -69,14 +56,14 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
         default_tools=["save"],
         tools=["hover", "xpan", "xwheel_zoom", "reset"],
     )
-    low, high = float(np.nanmin(best)), float(np.nanmax(lengths))
+    low, high = float(length.min()), float(length.max())
     room = max(0.06 * (high - low), 0.6)
-    return hv.Overlay([*(lines if len(lines) > 1 else []), shortest]).opts(
-        title=_title(result, int(low), len(lengths)),
+    return hv.Overlay([shortest]).opts(
+        title=_title(result, int(low)),
         fontsize={"title": "9pt"},
         frame_width=640,
         frame_height=260,
-        xlim=(0, max(len(iteration) - 1, 1)),
+        xlim=(0, max(length.size - 1, 1)),
         ylim=(low - room, high + room),
         xlabel="iteration",
         ylabel="shortest tree so far (changes)",
@@ -88,11 +75,9 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
     )
 
 
-def _title(result: xr.Dataset, shortest: int, replicates: int) -> str:
+def _title(result: xr.Dataset, shortest: int) -> str:
     n_trees = result.sizes.get("trees", 0)
     text = f"{result.attrs.get('method', 'search')}: {number(shortest, 'change')}"
     if result.attrs.get("proven"):
         text += ", proven to be the fewest"
-    if replicates > 1:
-        text += f"; {number(replicates, 'replicate')} in grey, the best in blue"
     return f"{text}\n{number(n_trees, 'tree')} of this length found"

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import genobit as gb
 from genobit.launcher.plots import homoplasy_track, search_trace, site_table
 from genobit.parsimony.plots.homoplasy import BARS, draw_sites
+from tests.ld.test_sites import alignment, letters
 
 
 def made(extra: np.ndarray) -> xr.Dataset:
@@ -73,15 +75,14 @@ class TestTable:
 
 class TestTrace:
     def test_best_of_replicates(self):
-        trace = np.array([[9.0, 7, 7], [8.0, 8, 6]])
-        found = xr.Dataset(
-            {"trace": (("replicate", "iteration"), trace), "length": ("trees", [6, 6])},
-            attrs={"method": "ratchet", "proven": False},
-        )
+        aligned = alignment(letters(1, 9, 60))
+        effort = gb.SearchEffort(replicates=3, iterations=5, patience=2)
+        found = aligned.genobit.parsimony_search(seed=1, effort=effort)
         picture = search_trace(found)
-        assert picture.Curve.Best["length"].tolist() == [8, 7, 6]
-        assert "ratchet: 6 changes; 2 replicates" in title(picture)
-        assert title(picture).endswith("2 trees of this length found")
+        (line,) = picture
+        assert line["length"].tolist() == found["trace"].values.tolist()
+        assert title(picture).startswith(f"ratchet: {int(found['length'][0])} changes")
+        assert title(picture).endswith(" of this length found")
 
     def test_proven(self):
         found = xr.Dataset({"trace": ("iteration", [9, 7])}, attrs={"proven": True})
