@@ -107,6 +107,9 @@ def test_arguments__are_checked() -> None:
     ds = SOURCES["packed"]()
     with pytest.raises(TypeError, match="unexpected keyword argument 'wimdow'"):
         ds.genobit.estimate.ld(wimdow=3)
+    with pytest.raises(TypeError, match=r"ds\.genobit\.estimate\.ld: got .*'compute'"):
+        ds.genobit.estimate.ld(compute=True)
+    assert repr(ds.genobit.estimate).endswith("as in ds.genobit.estimate.ld()")
     with pytest.raises(ValueError, match="did you mean 'r2'"):
         ds.genobit.estimate.ld("r3")
     with pytest.raises(AttributeError, match=r"ds\.genobit\.estimate has no method 'gmr'.*'grm'"):

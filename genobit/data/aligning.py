@@ -27,7 +27,7 @@ def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) ->
       `sample_id`), else the coordinate of the dimension. Variants with repeated identifiers are
       aligned by contig, position and identifier.
     - A pandas Series is aligned by its index, unless the index is the default 0, 1, 2, ...
-    - A string names a variable of the data.
+    - A string names a variable of the data; the prefix, as in `sample_case`, is optional.
     - Values without labels, and values for data without labels, are taken by position.
     - Each member of the data needs a value, also in a phenotype; a member without one raises. Use
       NaN if the value is unknown. Values of other members are ignored, so a selection of the data

@@ -148,6 +148,11 @@ class Estimates(SuggestsNames):
     def __init__(self, data: xr.Dataset | xr.DataArray) -> None:
         self._data = data
 
+    def __repr__(self) -> str:
+        """Say how to estimate a call."""
+        call = f"{self._called}.ld()" if hasattr(self, "ld") else f"{self._called}.kendall()"
+        return f"Estimates of calls: time, tasks and memory, as in {call}"
+
 
 def estimates_class(accessor: type, called: str) -> type[Estimates]:
     """Return the class whose methods estimate those of an accessor with the same signatures."""
@@ -176,7 +181,11 @@ def _mirrored(name: str, method: Callable[..., Any], called: str) -> Callable[..
     module = _OF_SELECTION if package in {"accessor", "io"} else f"genobit.{package}.estimates"
 
     def mirror(self: Estimates, *args: Any, **options: Any) -> Estimate:
-        bound = signature.bind(self, *args, **options)
+        try:
+            bound = signature.bind(self, *args, **options)
+        except TypeError as error:
+            msg = f"{called}.estimate.{name}: {error}"
+            raise TypeError(msg) from None
         bound.apply_defaults()
         _, *given = bound.arguments.items()
         estimator = getattr(importlib.import_module(module), name)

@@ -14,7 +14,7 @@ from genobit.engine.bits.layout import CALLED, PREFIX, Layout
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Container, Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -293,13 +293,24 @@ def values(ds: xr.Dataset, name: str, *, needed_for: str) -> NDArray[Any]:
     return np.asarray(ds[name].values)
 
 
+def with_prefix(name: str, dim: str, known: Container[Hashable]) -> str | None:
+    """Return the known name that a user gave, with or without the prefix of its dimension.
+
+    >>> with_prefix("case", "samples", ["sample_id", "sample_case"])
+    'sample_case'
+    """
+    names = (name, f"{dim.removesuffix('s')}_{name}")
+    return next((each for each in names if each in known), None)
+
+
 def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
-    """Return a variable that a user named.
+    """Return a variable that a user named, with or without the prefix of its dimension.
 
     Raises KeyError if the Dataset lacks it; the message lists the variables along ``dim``.
     """
-    if name in ds.variables:
-        return ds[name]
+    found = with_prefix(name, dim, ds.variables)
+    if found is not None:
+        return ds[found]
     along = [str(k) for k, v in ds.variables.items() if v.dims == (dim,)]
     # The positions of bits are not data, so do not list them.
     along = [k for k in along if k not in BIT.values()]

@@ -65,10 +65,11 @@ class EpistasisMethods:
         Parameters
         ----------
         phenotype
-            Name of a variable along the samples, or one value per sample. The values are two or
-            more classes: booleans, whole numbers or text. With statistic "f", the values are a
-            quantitative trait. A DataArray or Series is aligned by its labels. Samples with a
-            missing phenotype (NaN, None or an empty text) are left out.
+            Name of a variable along the samples, or one value per sample. "case" also finds
+            ``sample_case``. The values are two or more classes: booleans, whole numbers or text.
+            With statistic "f", the values are a quantitative trait. A DataArray or Series is
+            aligned by its labels. Samples with a missing phenotype (NaN, None or an empty text) are
+            left out.
         order
             Number of variants in a combination.
         top

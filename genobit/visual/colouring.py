@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 from bokeh.palettes import Category20, Viridis256
 
+from genobit.data import model
 from genobit.data.aligning import aligned
 from genobit.data.labels import decoded
 from genobit.engine.spelling import did_you_mean
@@ -170,9 +171,9 @@ def _label_named(data: xr.Dataset | xr.DataArray, name: str, dim: str) -> str:
     """Return the variable along ``dim`` that a user named, with or without its prefix."""
     variables = data.variables if isinstance(data, xr.Dataset) else data.coords
     known = [str(k) for k, v in variables.items() if v.dims == (dim,)]
-    for found in (name, f"{dim.removesuffix('s')}_{name}"):
-        if found in known:
-            return found
+    found = model.with_prefix(name, dim, known)
+    if found is not None:
+        return found
     others = [k for k in known if k not in _NOT_COLOURS]
     raise KeyError(
         f"there is no label {name!r} along {dim!r} to colour by{did_you_mean(name, others)} "

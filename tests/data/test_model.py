@@ -200,3 +200,12 @@ def test_along__text_of_fixed_width_goes_to_zarr_without_a_warning(tmp_path: Pat
             result.to_zarr(tmp_path / name, consolidated=False)
             back = xr.open_dataarray(tmp_path / name, engine="zarr", consolidated=False)
             xr.testing.assert_identical(back.compute(), result.compute())
+
+
+def test_names__may_leave_out_the_prefix_of_their_dimension() -> None:
+    ds = xr.Dataset({"sample_case": ("samples", [0, 1]), "variant_p": ("variants", [0.5])})
+    assert model.named(ds, "case", "samples").name == "sample_case"
+    assert model.named(ds, "p", "variants").name == "variant_p"
+    assert model.named(ds.assign(case=("samples", [1, 0])), "case", "samples").name == "case"
+    with pytest.raises(KeyError, match="no variable 'case' along 'variants'"):
+        model.named(ds, "case", "variants")
