@@ -214,6 +214,7 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.pack": lambda x: x.ds.genobit.pack(rows="samples"),
     "Dataset.pca": lambda x: x.pcs,
     "Dataset.ranking": lambda x: x.result.genobit.ranking(),
+    "Dataset.estimate": lambda x: x.ds.genobit.estimate.ld("r2").what,
     "Dataset.report": lambda x: x.ds.genobit.report(x.folder / "report.html").name,
     "Dataset.plot": lambda x: x.pcs.genobit.plot(colour_by="sample_population").hv,
     "Dataset.project": lambda x: [
@@ -225,6 +226,7 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "DataArray.kendall": lambda x: x.expr.genobit.kendall(
         other=inputs(*REFERENCE, x.folder).expr, pvalue=True
     ),
+    "DataArray.estimate": lambda x: x.aln.genobit.estimate.parsimony(TREE).what,
     "DataArray.plot": lambda x: x.grm.genobit.plot(colour_by="sample_population").hv,
     "DataArray.kendall_pairs": lambda x: [
         x.pairs,
