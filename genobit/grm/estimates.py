@@ -39,7 +39,7 @@ RELATED = 2.5e11
 
 
 def grm(call: Call) -> Estimate:
-    """Return the estimate of `grm`: a chain of sums for each pair of tiles of samples."""
+    """Return the estimate of `grm` or `grm_pairs`: a chain of sums for each pair of tiles."""
     result, (samples, packing) = call.result(), _samples(call)
     edges = _tile_costs(samples)
     seconds = packing + _seconds(call["method"], samples)
@@ -47,13 +47,7 @@ def grm(call: Call) -> Estimate:
     return lazy(what, result, seconds, edges.lines, _held(edges))
 
 
-def grm_pairs(call: Call) -> Estimate:
-    """Return the estimate of `grm_pairs`."""
-    result, (samples, packing) = call.result(), _samples(call)
-    seconds = packing + _seconds(call["method"], samples)
-    edges = _tile_costs(samples)
-    what = f"all pairs of {sum(samples.tiles):,} samples, {sum(samples.variants):,} variants"
-    return lazy(what, result, seconds, edges.lines, _held(edges))
+grm_pairs = grm
 
 
 def unrelated(call: Call) -> Estimate:

@@ -28,8 +28,8 @@ PVALUE = 4e-8
 """Seconds per p-value (Zen 5)."""
 DRAWN = 1.0
 """Cost of a permutation, relative to the correlation itself (Zen 5)."""
-
-
+RANK = 6e-8
+"""Seconds to rank a value (Zen 5)."""
 INCOMPLETE = 1.5e-7
 """Seconds per pair of measurements with missing values, besides the kernel (Zen 5)."""
 SELECTED = 1.5e-7
@@ -169,10 +169,6 @@ def _of_values(call: Call, wanted: TileSpec, other: Any) -> tuple[Work, float]:
     operands = of_values([side.data for side in sides], names, call["missing"], wanted)
     seconds = sum(side.size for side in sides) * RANK
     return _seen(operands), seconds
-
-
-RANK = 6e-8
-"""Seconds to rank a value (Zen 5)."""
 
 
 def _sizes(operands: Sequence[Variables]) -> tuple[int, int]:
