@@ -233,3 +233,13 @@ def test_info__as_text_and_as_json(capsys):
     assert "vector popcount" in capsys.readouterr().out
     assert cli.main(["info", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["Settings"]["kernel"] == "auto"
+
+
+@pytest.mark.slow
+def test_bench__runs_every_row() -> None:
+    command = [sys.executable, "-m", "genobit", "bench", "--quick", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows = json.loads(done.stdout)["rows"]
+    assert len({row["table"] for row in rows}) > 10
+    assert all(row["value"] > 0 for row in rows)

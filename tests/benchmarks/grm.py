@@ -132,7 +132,7 @@ def weights(*, quick: bool) -> Iterator[Row]:
 
 def relationships(*, quick: bool) -> Iterator[Row]:
     """From the .bed file to the finished matrix in memory, against plink2."""
-    from .relatives import lose_calls
+    from .grm_relatives import lose_calls
     from .rows import random_bed
 
     limit = popcount_limit()
