@@ -18,6 +18,8 @@ from tests.browser.jupyterlab import missing, new_page, private_environment, ser
 TOKEN = secrets.token_hex()
 # A plugin of JupyterLab that comes with panel and looks for JupyterLab's file manager.
 NOT_IN_VOILA = "Shared module @jupyterlab/docmanager doesn't exist"
+# Voila shows widgets while BokehJS may still start. Explorers attach such a view again.
+TOO_EARLY = "Could not create a view for model id"
 
 
 def missing_for_voila() -> str | None:
