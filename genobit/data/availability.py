@@ -14,6 +14,7 @@ import pandas as pd
 
 from genobit.data import model
 from genobit.data.labels import decoded, text
+from genobit.data.other_set import BITS, OBSERVATIONS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -209,12 +210,6 @@ def unmet_need_of_array(da: xr.DataArray, method: str) -> str:
     if sum(str(dim).lower() in known for dim in da.dims) != 1:
         return f"dim=, the dimension of the {what}"
     return ""
-
-
-OBSERVATIONS = ("sample", "samples", "observation", "observations", "cell", "cells")
-"""Dimension names that rank correlation takes as observations by default."""
-BITS = ("bit", "bits", "feature", "features")
-"""Dimension names that similarity takes as bits by default."""
 
 
 def _is_binary(da: xr.DataArray) -> bool:

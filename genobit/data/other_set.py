@@ -11,6 +11,11 @@ from genobit.data.labels import require_same as same_labels
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
 
+OBSERVATIONS = ("sample", "samples", "observation", "observations", "cell", "cells")
+"""Dimension names that rank correlation takes as observations by default."""
+BITS = ("bit", "bits", "feature", "features")
+"""Dimension names that similarity takes as bits by default."""
+
 
 def labels(side: xr.DataArray) -> xr.Dataset:
     """Return the coordinates; an index of several levels is replaced by its levels."""

@@ -13,20 +13,21 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from genobit.data import labels, model
-from genobit.data import selection_by_label as by_label
 from genobit.data.packer import pack, plane
-from genobit.data.selection_by_label import Selection
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound
 from genobit.engine.options import get_options
 
 if TYPE_CHECKING:
     import dask.array as da
 
+    from genobit.data.selection_by_label import Selection
     from genobit.engine.schedule.pair_sums import SampleChunks
 
 
 def isel(ds: xr.Dataset, variants: Selection | None, samples: Selection | None) -> xr.Dataset:
     """Select inside the planes of a packed Dataset too; see ``ds.genobit.sel``."""
+    from genobit.data import selection_by_label as by_label
+
     layout = model.layout_of(ds)
     for dim, selection in ((model.VARIANTS, variants), (model.SAMPLES, samples)):
         if selection is None:
@@ -153,7 +154,9 @@ def other_by_variants(
     Ids and regions as text select variants of ``ds``. Raises TypeError for anything else than names
     and a Dataset, and ValueError if it has other samples.
     """
-    if by_label.is_names(other):
+    from genobit.data.selection_by_label import is_names
+
+    if is_names(other):
         other = isel(ds, cast("Selection", other), None)
     if not isinstance(other, xr.Dataset):
         msg = (

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import xarray as xr
 
-from genobit.data.joining import Source
-from genobit.data.joining import join as joined
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from genobit.data.joining import Source
 
 
 class JoinMethods:
@@ -88,11 +87,14 @@ class JoinMethods:
         >>> ds.genobit.join(table).attrs["joined"]
         'the table by sample_id: 3 of 3 samples have a row (bmi)'
         """
-        return joined(self._ds, source_of(table, on), on, columns, missing)
+        from genobit.data import joining
+
+        return joining.join(self._ds, source_of(table, on), on, columns, missing)
 
 
 def source_of(table: Any, on: str | Sequence[str] | Mapping[str, str]) -> Source:
     """Return a table in any accepted form, ready to be read."""
+    from genobit.data.joining import Source
     from genobit.io import tables
 
     if isinstance(table, str | os.PathLike):

@@ -8,8 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
-from genobit.data.availability import BITS
-from genobit.data.other_set import dimension_of, require_same, require_side
+from genobit.data.other_set import BITS, dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
 

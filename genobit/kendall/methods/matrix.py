@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from genobit.data import labels, model, packed
-from genobit.data.availability import OBSERVATIONS
-from genobit.data.other_set import dimension_of, require_same, require_side
+from genobit.data.other_set import OBSERVATIONS, dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
 
