@@ -137,7 +137,8 @@ class LDPruneMethods:
         p2
             Members with p below this are marked in ``listed``.
         log10
-            Whether ``p`` holds -log10 of the p-values, for p-values too small for float64.
+            Whether ``p`` holds -log10 of the p-values, for p-values too small for float64. ``p1``
+            and ``p2`` remain p-values.
         statistic
             "r2", or "r2_em" (dosages only), as for `ld`. The default is "r2" for haplotypes and,
             as in plink 1.9, "r2_em" for dosages.
