@@ -68,13 +68,13 @@ class LDPruneMethods:
 
         Notes
         -----
-        The result is the same as from ``plink --indep-pairwise window step threshold``. Monomorphic
-        variants are removed first. If both variants of a pair have the same minor allele frequency,
-        the later one is removed. plink computes r2 from founders only. Allele frequencies in plink
-        are also from founders only, unless ``--nonfounders`` is given. Windows in kb move by
-        ``step`` variants in plink 1.9, and by one variant in plink2. Each r2 uses the calls present
-        at both variants. Memory holds a few chunks and the variants of a window. The result is the
-        same for every chunking and scheduler.
+        If all samples are founders, the result is the same as from ``plink --indep-pairwise window
+        step threshold``. plink computes r2 from founders only. Allele frequencies in plink are also
+        from founders only, unless ``--nonfounders`` is given. Monomorphic variants are removed
+        first. If both variants of a pair have the same minor allele frequency, the later one is
+        removed. Windows in kb also move by ``step`` variants, as in plink 1.9; plink2 moves them by
+        one variant. Each r2 uses the calls present at both variants. Memory holds a few chunks and
+        the variants of a window. The result is the same for every chunking and scheduler.
 
         Examples
         --------
