@@ -54,11 +54,11 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    A lazy matrix is computed one row of tiles at a time. Each row of tiles needs one pass over the
-    genotypes and has ``get_options().chunk_rows`` (2,048) samples. For "endelman_jannink",
-    "hadamard" and leave-one-chromosome-out matrices, each pass would repeat work on all pairs or
-    contigs. Compute these matrices before writing (``compute=True``), or store them to Zarr and
-    write the reopened matrix.
+    A lazy matrix is computed one row of tiles at a time, in one pass over the genotypes. A row of
+    tiles has ``get_options().chunk_rows`` samples (2,048 by default). Each pass recomputes all
+    pairs for "endelman_jannink", the diagonal for "hadamard", and all contigs for a
+    leave-one-chromosome-out matrix. Compute these matrices before writing (``compute=True``), or
+    store them to Zarr and write the reopened matrix.
 
     The family id is ``sample_family_id_0``, or 0 if there is none, as in plink2. If `open_plink`
     has joined family and individual ids, they are split again.
@@ -129,10 +129,11 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
 
     Returns
     -------
-        Symmetric, lazy float32 matrix (samples_0, samples_1). A tile is read when it is computed.
+        Symmetric, lazy float32 matrix (samples_0, samples_1). Each tile is read only when needed.
         Coordinates are ``sample_id_0`` and ``sample_id_1``. If any family id is not 0, the matrix
-        also has ``sample_family_id_0`` and ``sample_family_id_1``. If .grm.N.bin exists, it also
-        has ``variants_compared`` (float32, lazy). The files do not say how the matrix was computed.
+        also has ``sample_family_id_0`` and ``sample_family_id_1``. If .grm.N.bin exists, the matrix
+        also has ``variants_compared`` (float32, lazy). The files do not say how the matrix was
+        computed.
 
     Raises
     ------

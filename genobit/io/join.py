@@ -54,9 +54,9 @@ class JoinMethods:
         Returns
         -------
             Dataset with one more variable for each column. Integers and booleans become float64 if
-            a value is missing. ``attrs["joined"]`` has one line for each joined table. It gives the
-            number of samples with a row, samples without a row, and rows without a sample. The same
-            line is logged by the logger "genobit", as a warning if a sample has no row.
+            a value is missing. ``attrs["joined"]`` has one line for each joined table. Each line
+            counts samples with a row, samples without a row, and rows without a sample. The logger
+            "genobit" logs the same line, as a warning if a sample has no row.
 
         Raises
         ------

@@ -41,7 +41,8 @@ def measurements(
     rows, observations
         Names of the two dimensions.
     labels
-        Column of the frame with the labels of the rows. The default is the index of a pandas frame.
+        Column of the frame with the labels of the rows. By default, pandas frames use their index,
+        and polars frames have no labels.
     layer
         Layer of an AnnData object; the default is ``X``.
 
@@ -49,9 +50,8 @@ def measurements(
     -------
         DataArray (rows, observations) of numbers or booleans, with the labels as text. The default
         index 0, 1, 2, ... gives no labels. Missing values are NaN. A frame and a dense matrix stay
-        in memory. A sparse matrix becomes a lazy array: each task makes a part of it dense. Labels
-        may repeat; ``attrs["note"]`` then names the first repeated label, and the logger "genobit"
-        warns.
+        in memory. A sparse matrix becomes a lazy array of dense chunks. Labels may repeat;
+        ``attrs["note"]`` then names the first repeated label, and the logger "genobit" warns.
 
     Raises
     ------

@@ -44,9 +44,9 @@ def open_pairs(path: str | os.PathLike[str]) -> PairTable:
     FileNotFoundError
         If there is no such path, or the folder has no Parquet file.
     ValueError
-        If the table is not complete or is not a table of pairs, or if a file is damaged. Computing
-        the table raises the error if a file exceeds ``get_options().eager_limit`` or has a position
-        below 0.
+        If the table is not complete or is not a table of pairs, or if a file is damaged. When the
+        table is computed: if a position is below 0, or a file would take more than
+        ``get_options().eager_limit`` bytes of memory.
 
     Examples
     --------

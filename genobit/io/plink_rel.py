@@ -58,15 +58,18 @@ def to_plink_rel(
 
     Raises
     ------
-    TypeError, KeyError
-        As for `to_gcta`.
+    TypeError
+        If ``grm`` is not a DataArray of real numbers.
+    KeyError
+        If ``grm`` has no sample ids.
     ValueError
-        As for `to_gcta`, and for an unknown form or number of digits.
+        For other dimensions, ids that the format cannot hold, an unknown form, or a number of
+        digits outside 1 to 17.
 
     Notes
     -----
-    A lazy matrix is computed one row of tiles at a time. Each row of tiles needs one pass over the
-    genotypes and has ``get_options().chunk_rows`` (2,048) samples. Compute "endelman_jannink",
+    A lazy matrix is computed one row of tiles at a time, in one pass over the genotypes. A row of
+    tiles has ``get_options().chunk_rows`` samples (2,048 by default). Compute "endelman_jannink",
     "hadamard" and leave-one-chromosome-out matrices first, or store them to Zarr and reopen them
     (see `to_gcta`).
 
@@ -122,7 +125,8 @@ def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
         ``sample_id_1``. If any family id is not 0, the matrix also has ``sample_family_id_0`` and
         ``sample_family_id_1``. Text is read at once, as float64. Binary files are lazy, float64 or
         float32 (plink2's ``bin4``). The form (``square``, ``square0`` or ``triangle``) is detected
-        from the file size. Only the lower triangle is read, because every form has it.
+        from the lengths of the lines, or from the size of a binary file. Only the lower triangle is
+        read, because every form has it.
 
     Raises
     ------

@@ -60,9 +60,9 @@ def to_zarr(
     written. On a cluster, all workers need access to the file system of the store. Memory holds the
     chunks being written and 16 chunks of genotype rows.
 
-    A store opens only when it is complete. Until then every Zarr reader raises an error, and its
-    message says how to resume. During the run, a folder next to the store describes the result. It
-    has the name of the store with the suffix ``.progress``.
+    A store opens only when it is complete. Until then every Zarr reader raises an error that says
+    how to resume. During the run, the folder ``STORE.progress`` next to the store describes the
+    result.
 
     Parameters
     ----------

@@ -74,14 +74,15 @@ def open_vcf(
     region
         `"2"`, `"chr2:136.5Mb-136.7Mb"`, `"2:136000000-136900000"` or `"2:136,000,000-"`, in bp, kb
         or Mb. Contigs match with or without "chr". Records are selected by position, counted from
-        1, with both ends included.
+        1, with both ends included. The default is the whole file.
     chunks
         Variants per chunk of `call_genotype`; by default about 64 MB. A chunk has all
         samples.
     cache_dir
         Folder of the converted files; the user's cache directory by default.
     worker_processes
-        Number of processes that convert a whole indexed file; 0 uses the current process alone.
+        Number of processes for converting the file; 0 uses the current process alone. A region or
+        a file without an index is always converted in the current process.
 
     Returns
     -------
@@ -104,7 +105,8 @@ def open_vcf(
     ValueError
         If the region is malformed, has no record, or names a contig that the file lacks. If the
         file is not VCF, is damaged, or has no samples or no genotypes. If a position is outside 1
-        to 2,147,483,647, or a line exceeds ``eager_limit``.
+        to 2,147,483,647, or a line would take more than ``get_options().eager_limit`` bytes of
+        memory.
     ImportError
         If bio2zarr or cyvcf2 is not installed.
 
@@ -148,8 +150,8 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
         Path of a directory (.vcz, .zarr) or of its .zip file, a URL that zarr can open, or a zarr
         store. Zarr formats 2 and 3 are supported.
     chunks
-        Variants per chunk. By default a chunk is made of whole chunks of the store, and has about
-        64 MB of calls. A chunk has all samples.
+        Variants per chunk. By default, chunks of the store are joined up to about 64 MB of calls. A
+        chunk has all samples.
 
     Returns
     -------

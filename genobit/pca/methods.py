@@ -113,7 +113,7 @@ class PCAMethods:
         Packed genotypes (2 or 3 bits per call) stay in memory if they fit
         ``get_options().eager_limit``. Otherwise every pass reads the genotypes again. In addition,
         "exact" needs samples^2 x 16 bytes, and "randomized" needs samples x (components + 10) x
-        passes x 16 bytes.
+        passes x 16 bytes. ``attrs["passes"]`` is the number of passes, at most 60.
 
         Examples
         --------

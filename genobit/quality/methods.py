@@ -91,11 +91,12 @@ class QualityMethods:
         hwe_samples
             Samples of the Hardy-Weinberg test: a boolean mask, a labelled mask such as
             ``ds.sample_phenotype == 1``, or the name of a boolean variable. The default is all
-            samples. With a case/control phenotype, ``plink --hwe`` tests only the controls.
+            samples, or all founders if ``founders`` is True. With a case/control phenotype,
+            ``plink --hwe`` tests only the controls.
         founders
             Compute allele frequencies, genotype counts and the test from founders only, as plink
             does by default. Founders are samples without a known parent (``sample_father_id``,
-            ``sample_mother_id``). Call rates always use all samples.
+            ``sample_mother_id``). Call rates also count nonfounders.
         autosomes
             True recognises human chromosomes by the names of the contigs. Give the number of
             autosomes of another species, or the names of the contigs with two copies. False counts
@@ -112,9 +113,9 @@ class QualityMethods:
             - ``allele_frequency``, ``maf``: frequency of the counted allele and of the minor
               allele.
             - ``n_hom_ref``, ``n_het``, ``n_hom_alt``: genotype counts of samples that have two
-              copies of the chromosome.
+              copies of the chromosome. "alt" is the counted allele.
             - ``het``, ``het_expected``: observed share of heterozygotes in these counts, and
-              expected share 2 p (1 - p).
+              expected share 2 p (1 - p). p is the allele frequency in these counts.
             - ``hwe_p``: p-value of the test. It is NaN on Y and MT. Without calls, it is 1 (0.5 for
               "midp").
             - ``n_het_haploid``: number of heterozygous calls of samples that have one copy of the

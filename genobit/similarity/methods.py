@@ -87,10 +87,10 @@ class SimilarityMethods:
 
         Notes
         -----
-        The distance of two rows is 1 - similarity. ``(1 - hamming) * bits`` is the number of
-        positions that differ. Counts are exact integers, and each value is the quotient of two
-        counts. Results are therefore identical to a plain loop over pairs. Formulas and references:
-        `genobit.similarity.measures`.
+        The distance of two rows is 1 - similarity. Without missing values, the number of positions
+        that differ is ``(1 - hamming) * attrs["bits"]``. Counts are exact integers, and each value
+        is the quotient of two counts. Results are therefore identical to a plain loop over pairs.
+        Formulas and references: `genobit.similarity.measures`.
 
         Examples
         --------

@@ -116,7 +116,7 @@ class Explorer(ipywidgets.VBox):
         return meanings(kind)[trait]
 
     def try_to(self, action: Any, *arguments: Any) -> None:
-        """Call a method, and report errors in the status line."""
+        """Call ``action(*arguments)``, and report an error in the status line."""
         self._home.run(self._try, action, *arguments)
 
     def _try(self, action: Any, *arguments: Any) -> None:
@@ -193,7 +193,7 @@ class Explorer(ipywidgets.VBox):
             self._home.loop.call_later(TICK, self._tick)
 
     def stop(self) -> None:
-        """Stop the running computation and drop the waiting ones; `again` resumes them."""
+        """Stop the running and all waiting computations; `again` restarts them."""
         dropped, self._jobs = self._jobs, []
         if not dropped:
             return
@@ -210,14 +210,14 @@ class Explorer(ipywidgets.VBox):
         self.status = f"Stopped after {seconds:.1f} s: {what}"
 
     def again(self) -> None:
-        """Resume the computations that `stop` has dropped."""
+        """Restart the computations that `stop` ended."""
         dropped, self._dropped = self._dropped, []
         for job in dropped:
             self._work(job.what, job.work, job.done)
 
     @property
     def stopped(self) -> bool:
-        """True after `stop` dropped computations, until `again` resumes them."""
+        """True after `stop` ended computations, until `again` restarts them."""
         return bool(self._dropped)
 
     # Sharing a selection: explorers with the same `genobit.Selection` follow each other.

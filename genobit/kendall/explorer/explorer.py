@@ -69,13 +69,15 @@ class KendallExplorer(KendallTraits):
     Attributes
     ----------
     threshold_by
-        Criterion for edges: "tau" (`threshold`) or "fdr".
+        Criterion for edges: "tau" (`threshold`, the default) or "fdr".
     threshold
-        Smallest absolute tau of an edge.
+        Smallest absolute tau of an edge. The default is 0.6, unless that leaves no edge or more
+        than 20,000.
     fdr
-        Largest q-value of an edge.
+        Largest q-value of an edge; by default 0.01.
     floor
-        Smallest absolute tau of the candidate edges. Weaker edges are never shown.
+        Smallest absolute tau of the candidate edges, set by the widget. Weaker edges are never
+        shown.
     colour_by
         Label of the variables that colours the nodes; "" colours them by community.
     colour_points_by

@@ -70,8 +70,8 @@ class KendallArrayMethods:
         dtype
             "float64", or "float32" for large results.
         permutations, seed
-            With ``pvalue="permutation"``: the number of random permutations of the observations,
-            and their seed. All pairs use the same permutations.
+            With ``pvalue="permutation"``: the number of random permutations of the observations
+            (required), and their seed. All pairs use the same permutations.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -87,8 +87,8 @@ class KendallArrayMethods:
         ------
         ValueError
             If the number of dimensions is not 2, if an argument has an invalid value, or if
-            ``other`` has different observations. For missing values with "refuse" and for ties with
-            "exact", when the result is computed.
+            ``other`` has different observations. When the result is computed: for NaN with
+            ``missing="refuse"``, or ties with ``pvalue="exact"``.
         TypeError
             For values that are not real numbers.
         MemoryError
@@ -188,10 +188,10 @@ class KendallGenotypeMethods:
         Raises
         ------
         ValueError
-            If an argument has an invalid value, or if ``other`` has different samples. For missing
-            calls with "refuse", when the result is computed.
+            If an argument has an invalid value, or if ``other`` has different samples. When the
+            result is computed: for missing calls with ``missing="refuse"``.
         MemoryError
-            With ``compute``, for a result larger than the limit.
+            With ``compute``, for a result larger than ``get_options().eager_limit`` bytes.
 
         Examples
         --------

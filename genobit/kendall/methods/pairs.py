@@ -75,13 +75,14 @@ class KendallArrayPairsMethods:
         Raises
         ------
         ValueError
-            For an argument with an invalid value, or ``share`` with ``fdr``. For a search
-            longer than ``get_options().longest_search`` (one hour by default), when the table is
-            computed; the message gives the estimated time.
+            For an argument with an invalid value, or ``share`` with ``fdr``. When the table is
+            computed: if the estimated time exceeds ``get_options().longest_search`` (one hour by
+            default).
         TypeError
-            For a limit or share that is not a number, and for values that are not real numbers.
+            If ``threshold``, ``fdr`` or an element of ``share`` is not a number, or if the values
+            are not real numbers.
         MemoryError
-            If the table would be larger than ``get_options().eager_limit``. If the table has all
+            If the table would exceed ``get_options().eager_limit`` bytes. If the table has all
             pairs (no ``threshold`` and no ``fdr``), the error is raised before the computation.
             Otherwise it is raised as soon as the table is too large.
 

@@ -104,7 +104,7 @@ def strongest_edges(pairs: PairTable | Network, limit: int = LISTED) -> pd.DataF
     Parameters
     ----------
     pairs
-        Result of `.genobit.kendall_pairs()`, another table of pairs, or its network.
+        Result of `.genobit.kendall_pairs()`, another table of pairs, or a `Network`.
     limit
         Largest number of edges.
 

@@ -249,7 +249,7 @@ def pair_scatter(
         Values of the two variables, each of shape (observations,). The name of each array is the
         name of its variable. NaN is a missing value. `y` is aligned to `x` by its labels.
     tau, pvalue
-        Statistics of the pair, for the title.
+        Statistics of the pair, for the title; NaN leaves them out.
     colour_by
         Name of a coordinate of `x`, values of the observations, or a
         `genobit.visual.colouring.Colouring`. A DataArray or Series is aligned by its labels.

@@ -88,7 +88,7 @@ def kendall_network(
     Parameters
     ----------
     pairs
-        Result of `.genobit.kendall_pairs()`, another table of pairs, or its network.
+        Result of `.genobit.kendall_pairs()`, another table of pairs, or a `Network`.
     colour_by
         Values that colour the nodes, one for each variable of the data. By default, nodes are
         coloured by community. A DataArray or Series is aligned by the names of the variables. Its

@@ -131,9 +131,9 @@ class LDExplorer(LDTraits):
     def visible(self) -> xr.Dataset:
         """Dataset of the window in view: the statistic of all pairs, and r² with the lead variant.
 
-        The matrix (variants_0, variants_1) has the variants that pass the frequency filter. With a
-        lead variant, the Dataset also has its r² with these variants. `attrs` give the region, the
-        frequency filter, how the variants were thinned, and the number of samples.
+        The matrix (variants_0, variants_1) has the variants that pass the frequency filter. If
+        there is a lead variant, its r² with these variants is a variable too. `attrs` give the
+        region, the frequency filter, how the variants were thinned, and the number of samples.
         """
         self.refresh()
         window = self._now()
@@ -151,7 +151,7 @@ class LDExplorer(LDTraits):
     def save(self, path: str | Path) -> Path:
         """Write `visible` to a new .zarr or .nc file.
 
-        `Explorer.save_page` describes the path and the result.
+        Returns the absolute path. Raises FileExistsError for an existing file.
         """
         visible = self.visible
         what = number(visible.sizes["variants_0"], "variant")

@@ -41,8 +41,8 @@ class LDMethods:
             frequencies. ``plink --r2 dprime`` prints the same values, but D' without its sign.
         phased
             Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
-            default, a packed Dataset is used as it was packed, and ``call_genotype`` is used as
-            dosages.
+            default, a packed Dataset keeps its haplotypes or dosages, and ``call_genotype`` is
+            converted to dosages.
         other
             Variants to compare with: a Dataset of the same samples, or ids or regions of this
             Dataset, such as `"rs4988235"`. They become the columns of the result. By default all

@@ -65,8 +65,8 @@ class LDPairsMethods:
 
         Notes
         -----
-        The table has one part for each pair of chunks that have variants within a window. The cost
-        is the same as for `ld` with this window.
+        The table has one part for each pair of chunks that have variants within ``window`` of each
+        other. The cost is the same as for `ld` with this window.
 
         Examples
         --------

@@ -68,13 +68,13 @@ class LDPruneMethods:
 
         Notes
         -----
-        The result is the same as from ``plink --indep-pairwise window step threshold``. Monomorphic
-        variants are removed first. If both variants of a pair have the same minor allele frequency,
-        the later one is removed. plink computes r2 from founders only. Allele frequencies in plink
-        are also from founders only, unless ``--nonfounders`` is given. Windows in kb move by
-        ``step`` variants in plink 1.9, and by one variant in plink2. Each r2 uses the calls present
-        at both variants. Memory holds a few chunks and the variants of a window. The result is the
-        same for every chunking and scheduler.
+        If all samples are founders, the result is the same as from ``plink --indep-pairwise window
+        step threshold``. plink computes r2 from founders only. Allele frequencies in plink are also
+        from founders only, unless ``--nonfounders`` is given. Monomorphic variants are removed
+        first. If both variants of a pair have the same minor allele frequency, the later one is
+        removed. Windows in kb also move by ``step`` variants, as in plink 1.9; plink2 moves them by
+        one variant. Each r2 uses the calls present at both variants. Memory holds a few chunks and
+        the variants of a window. The result is the same for every chunking and scheduler.
 
         Examples
         --------
@@ -137,7 +137,8 @@ class LDPruneMethods:
         p2
             Members with p below this are marked in ``listed``.
         log10
-            Whether ``p`` holds -log10 of the p-values, for p-values too small for float64.
+            Whether ``p`` holds -log10 of the p-values, for p-values too small for float64. ``p1``
+            and ``p2`` remain p-values.
         statistic
             "r2", or "r2_em" (dosages only), as for `ld`. The default is "r2" for haplotypes and,
             as in plink 1.9, "r2_em" for dosages.

@@ -52,9 +52,9 @@ class LDSitesMethods:
             float32, lazy unless ``compute``. Without a window: (sites_0, sites_1) with the labels
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
             value of sites i and i + offsets[k]. Entries outside the window are NaN. The coordinate
-            ``states`` is the number of states of each site. The coordinate ``counted_state`` is the
-            state that sets the sign of r, D and D'. It is the state of the site that comes last in
-            ``attrs["states"]``.
+            ``states`` is the number of states of each site. The coordinate ``counted_state``
+            (absent for "T") is the state that sets the sign of r, D and D'. Among the states of a
+            site, this state is the last in the order of ``attrs["states"]``.
 
         Raises
         ------

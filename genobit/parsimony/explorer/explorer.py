@@ -54,7 +54,7 @@ class ParsimonyExplorer(ParsimonyTraits):
     Attributes
     ----------
     view
-        View to show: one "tree", "two" trees face to face, or the trace of the "search".
+        View to show: "tree" (one tree), "two" (two trees face to face) or "search" (search trace).
     tree, other
         Index of the shown tree, and of the tree beside it.
     layout_of_tree
@@ -68,7 +68,7 @@ class ParsimonyExplorer(ParsimonyTraits):
     site
         Index of the site whose states are shown.
     branch
-        Node below the marked branch, or None.
+        Index of the node below the marked branch, or None.
     outgroup
         Taxa at which the tree is rooted. Without taxa, the tree is rooted as given.
     tree_names

@@ -160,8 +160,8 @@ class ParsimonyMethods:
         If the state of the parent is not among the possible states of a node, the node takes the
         first possible state. The order of states is ``attrs["states"]``. A root with several
         possible states also takes the first one. Nodes with more than two children are hard
-        polytomies: true multiple splits. Their state sets follow Hartigan (1973). The same rule for
-        ties applies to these nodes.
+        polytomies: true multiple splits. Their state sets follow Hartigan (1973). A polytomy
+        chooses among its possible states like any other node.
 
         Examples
         --------

@@ -67,7 +67,7 @@ class ParsimonySearchMethods:
               for up to about 15 taxa
             - "tbr", "spr", "nni": branch swapping alone; "tbr" tries the most rearrangements, and
               "nni" the fewest
-            - "stepwise": no search; the starting trees are returned
+            - "stepwise": no search; the shortest starting trees are returned
         seed
             Seed of the random numbers. Results do not depend on threads or on the scheduler.
         start
@@ -98,8 +98,8 @@ class ParsimonySearchMethods:
             - ``tree`` (trees): Newick of the shortest trees. Trees are unrooted unless ``outgroup``
               is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
-            - ``trace`` (iteration): shortest length so far: of the starting trees, after their
-              branch swapping, and after each round
+            - ``trace`` (iteration): shortest length so far. The first entry is for the starting
+              trees, the second for their branch swapping, and each later entry for one round.
             - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples whose tree
               contains each inner branch
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch

@@ -51,7 +51,8 @@ def parsimony_tree(
     numbers
         Numbers on the branches: "changes", "support" or "none".
     support
-        Support of the branch above each node, NaN for none. A DataArray is aligned by its labels.
+        Support of the branch above each node, (nodes,), in any unit; NaN where there is none. A
+        DataArray is aligned by its labels.
 
     Returns
     -------

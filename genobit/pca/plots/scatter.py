@@ -36,9 +36,10 @@ def pca_scatter(
     x, y
         Components, counted from 1.
     colour_by
-        Name of a label of the samples ("population" also finds `sample_population`), their values,
-        or a colouring made by `genobit.visual.colouring.colouring`. A few distinct values get a
-        legend; numbers get a colour bar. A DataArray or Series is aligned by its labels.
+        Name of a label of the samples ("population" also finds `sample_population`), values
+        (samples,), or a colouring made by `genobit.visual.colouring.colouring`. A few distinct
+        values get a legend; numbers get a colour bar. A DataArray or Series is aligned by its
+        labels.
     names
         Names of the samples, for the hover text. The default is `sample_id` of `pcs`. Names are
         aligned as for `colour_by`.
