@@ -108,12 +108,13 @@ def _scores(
     b: NDArray[Any],
     absent: int,
     upper: bool,
+    tied_a: NDArray[np.int64],
     tied_b: NDArray[np.int64],
     keys: NDArray[Any],
     other: NDArray[Any],
     out: NDArray[np.int64],
 ) -> None:
-    """Write the scores of ``a`` (rows, n) with ``b`` (columns, n); tied_b: tied pairs of b."""
+    """Write the scores of ``a`` (rows, n) with ``b`` (columns, n), which have these tied pairs."""
     rows, n = a.shape
     shift = np.int64(keys.itemsize * 4)
     low, whole = (np.int64(1) << shift) - 1, np.int64(-1)
@@ -127,14 +128,20 @@ def _scores(
         for i in range(min(rows, j + 1) if upper else rows):
             if tied_b[j] == 0:
                 count = _gather(a[i], absent, order[:of_y], shift, keys)
-                first = np.int64(0)
             else:
                 count = _deal(a[i], y, absent, order[:of_y], starts[i], places, shift, keys)
-                first = _tied(keys, count, low)
+            # Missing values leave fewer tied pairs.
+            ties_of = tied_a[i] + tied_b[j]
+            if count < n and ties_of > 0:
+                ties_of = _tied(keys, count, low) if tied_b[j] > 0 else np.int64(0)
             exchanges, swapped = count_exchanges(keys, other, count)
             ordered = other if swapped else keys
-            # Keys hold x first if y has no ties, else y first. Pairs tied in both count once.
-            ties_of = first + _tied(ordered, count, ~low) - _tied(ordered, count, whole)
+            # Keys hold x first if y has no ties, else y first.
+            if count < n and tied_a[i] + tied_b[j] > 0:
+                ties_of += _tied(ordered, count, ~low)
+            # Pairs tied in both count once.
+            if tied_a[i] > 0 and tied_b[j] > 0:
+                ties_of -= _tied(ordered, count, whole)
             out[i, j] = np.int64(count) * (count - 1) // 2 - ties_of - 2 * exchanges
 
 
@@ -145,7 +152,7 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
     column.
     """
     keys, other = np.empty((2, max(a.shape[1], 1)), np.int32 if a.shape[1] <= NARROW else np.int64)
-    _scores(a, b, missing(a), upper, ties(b).pairs, keys, other, out)
+    _scores(a, b, missing(a), upper, ties(a).pairs, ties(b).pairs, keys, other, out)
 
 
 def scores(a: NDArray[Any]) -> NDArray[np.int64]:
