@@ -85,13 +85,13 @@ class GenobitDatasetAccessor(
 
     @property
     def explore(self) -> Any:
-        """Explorers: `explore()` opens a menu of the explorers, `explore.ld()` opens one."""
+        """Explorers: `explore()` opens a menu, `explore.ld()` opens one explorer."""
         # Import by name: this is the only place where a lower layer uses a higher one.
         return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
     @property
     def estimate(self) -> Any:
-        """Estimates of all methods: ``estimate.ld()`` returns time and memory of ``ld()``."""
+        """Cost estimates: ``estimate.ld()`` predicts the time and memory of ``ld()``."""
         from genobit.data.estimates import estimates_class
 
         return estimates_class(type(self), self._called)(self._ds)
@@ -109,20 +109,19 @@ class GenobitDatasetAccessor(
         Parameters
         ----------
         rows
-            Dimension of the rows of a plane. With "variants", the rows are variants; this suits LD,
-            rank correlation and epistasis. With "samples", the rows are samples; this suits
-            relationship matrices and principal components.
+            Dimension of the rows of a plane. "variants" (the default) suits LD, rank correlation
+            and epistasis. "samples" suits relationship matrices and principal components.
         phased
             Pack haplotypes instead of dosages. If the Dataset has ``call_genotype_phased``, an
             unphased heterozygous call raises an error.
         multiallelic
-            Rule for variants with more than two alleles: "refuse" raises an error, "drop" removes
-            them, and "split" makes one row per alternative allele. Each of these rows counts its
-            own allele against all others.
+            Rule for variants with more than two alleles. "refuse" (the default) raises an error.
+            "drop" removes them. "split" makes one row per alternative allele; each of these rows
+            counts its own allele against all others.
         missing
-            "keep" adds a plane that marks the calls that are present. "refuse" adds no such plane,
-            and missing calls raise an error. Genotypes in memory without missing calls never get
-            the plane.
+            "keep" (the default) adds a plane that marks the calls that are present. "refuse" adds
+            no such plane, and missing calls raise an error. Genotypes in memory without missing
+            calls never get the plane.
 
         Returns
         -------
@@ -138,10 +137,11 @@ class GenobitDatasetAccessor(
         KeyError, TypeError
             If ``call_genotype`` does not exist, or does not hold integers.
         ValueError
-            For a ploidy other than 2 (dosages), multi-allelic variants, or unphased calls. An
-            invalid call raises the error when the planes are computed; the message names the
-            variant and the sample. Invalid calls are unknown alleles, calls of lower ploidy
-            (dosages) and, with "refuse", missing calls.
+            For multi-allelic variants with ``multiallelic="refuse"``, for unphased calls with
+            ``phased``, and for dosages of a ploidy other than 2. An invalid call raises the error
+            when the planes are computed; the message names the variant and the sample. Invalid
+            calls are unknown alleles, dosages of lower ploidy, and missing calls with
+            ``missing="refuse"``.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class GenobitDatasetAccessor(
         Parameters
         ----------
         variants
-            One of these:
+            One of these; the default is all variants:
 
             - ids: `"rs4988235"` or a list of ids. `"2:136608646"` selects the only variant at this
               position.
@@ -173,8 +173,8 @@ class GenobitDatasetAccessor(
 
             An id takes precedence over a contig of the same name.
         samples
-            Ids, a mask, a slice or integer positions. Samples of packed genotypes are selected
-            lazily, bit by bit. Both haplotypes of a sample stay together.
+            Ids, a mask, a slice or integer positions; the default is all samples. Samples of packed
+            genotypes are selected lazily. Both haplotypes of a sample stay together.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class GenobitDatasetAccessor(
         ValueError
             If several variants or samples have the requested id or position. The message lists
             their indices. For a malformed region or a region without variants. If a labelled mask
-            has another dimension, or lacks a variant or sample.
+            lies along another dimension, or lacks a variant or sample.
         IndexError
             If an integer position is outside the dimension, or a mask has another length.
 
@@ -227,7 +227,7 @@ class GenobitDatasetAccessor(
         ----------
         variants, samples
             A slice, integer positions in any order, a boolean mask, or any other selection that
-            `sel` accepts.
+            `sel` accepts. The default is all.
 
         Returns
         -------
@@ -287,12 +287,12 @@ class GenobitDataArrayAccessor(
 
     @property
     def explore(self) -> Any:
-        """Explorers: `explore()` opens a menu of the explorers, `explore.kendall()` opens one."""
+        """Explorers: `explore()` opens a menu, `explore.kendall()` opens one explorer."""
         return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)
 
     @property
     def estimate(self) -> Any:
-        """Estimates of all methods: ``estimate.kendall()`` returns time and memory of a call."""
+        """Cost estimates: ``estimate.kendall()`` predicts the time and memory of ``kendall()``."""
         from genobit.data.estimates import estimates_class
 
         return estimates_class(type(self), self._called)(self._da)

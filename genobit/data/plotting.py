@@ -84,14 +84,15 @@ class ReportMethods:
         Parameters
         ----------
         path
-            Path of an ``.html`` file. The page needs no network. An existing file is replaced when
-            the new one is complete.
+            Path of an ``.html`` file. The page works without internet. An existing file is replaced
+            when the new one is complete.
         sections
             Names of sections: any of "quality", "decay", "pca" and "kinship". The default is all
             four sections.
         colour_by
-            Name of a label of the samples ("population" also finds ``sample_population``), or a
-            value for each sample. A DataArray or Series is aligned by its labels.
+            Colour samples by a label ("population" also finds ``sample_population``), or by a value
+            for each sample. By default, all have one colour. A DataArray or Series is aligned by
+            its labels.
         progress
             Whether to show a progress bar. The default is the option ``progress``.
 

@@ -81,19 +81,19 @@ class Selection(traitlets.HasTraits):
     ----------
     data
         Genotypes, an alignment, or other data along `variants` or `samples`. Sites of an alignment
-        are variants, and its taxa are samples. An explorer that uses this selection registers its
-        own data.
+        are variants, and its taxa are samples. The data are optional: each explorer that uses this
+        selection registers its own.
     **initial
-        Initial `variants` and `samples`.
+        Initial `variants` and `samples`. By default, nothing is selected.
 
     Attributes
     ----------
     variants, samples
         Names of the selected variants and samples, in the order of the data. Variants are named by
-        `variant_id`, or by "contig:position" if they have no id of their own. Samples are named by
-        `sample_id` or `taxa`. If the data have no names, integer positions take their place. To
-        select, assign names, regions such as "2:136.5Mb-136.7Mb", integer positions in `data`, or a
-        mask. A mask that is a DataArray or Series is aligned by its labels.
+        `variant_id`, or by "contig:position" if the id is missing or repeated. Samples are named by
+        `sample_id` or `taxa`. If names are still missing or repeated, integer positions are used as
+        names. To select, assign names, regions such as "2:136.5Mb-136.7Mb", integer positions in
+        `data`, or a mask. A mask that is a DataArray or Series is aligned by its labels.
 
     Raises
     ------
@@ -147,7 +147,7 @@ class Selection(traitlets.HasTraits):
         self.variants, self.samples = (), ()
 
     def know(self, data: xr.Dataset | xr.DataArray) -> dict[str, Names]:
-        """Register data, and check that they have the selected variants and samples.
+        """Register data, and check that all selected names are in some registered data.
 
         Parameters
         ----------
@@ -156,7 +156,8 @@ class Selection(traitlets.HasTraits):
 
         Returns
         -------
-        Names of the variants, the samples, or both, in the order of the data.
+        dict with the key "variants", "samples" or both; each value holds the names in the order of
+        the data.
 
         Raises
         ------
@@ -223,7 +224,7 @@ class Selection(traitlets.HasTraits):
         Raises
         ------
         ValueError
-            If a name is neither a variant nor a sample.
+            If a name is neither a variant, a region nor a sample.
         """
         left = pd.Index(labels.text(list(names)), dtype=object)
         found: dict[str, list[Any]] = {}

@@ -10,12 +10,15 @@ from typing import Any
 class EpistasisLimits:
     """Limits on the combinations that ``ds.genobit.epistasis`` includes.
 
+    By default, only ``min_n`` limits the combinations.
+
     Parameters
     ----------
     variants_0, variants_1
-        Sets of variants: identifiers, positions or a mask. A combination must contain a variant of
-        the given set. With both sets, it must contain two different variants, one from each set. A
-        mask that is a DataArray or Series is aligned by its labels.
+        Sets of variants: identifiers, integer positions along the variants, or a mask. A
+        combination must contain a variant of the given set. With both sets, it must contain two
+        different variants, one from each set. A mask that is a DataArray or Series is aligned by
+        its labels.
     min_gap
         Smallest distance between two members on one contig: "1Mb", "500kb", "2cM", or a number of
         variants.
@@ -28,7 +31,8 @@ class EpistasisLimits:
         Smallest number of samples with calls at all members of a ranked combination. The default is
         half of the samples with a phenotype. With few samples, large scores arise by chance.
     min_count
-        Smallest number of samples in each class, and in each genotype cell that is not empty.
+        Smallest number of samples that a ranked combination has in each class, and in each genotype
+        cell that is not empty.
 
     Notes
     -----

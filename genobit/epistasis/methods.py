@@ -135,8 +135,8 @@ class EpistasisMethods:
             number out of range. For a search longer than ``get_options().longest_search`` (one hour
             by default); the message gives the estimated time and ways to reduce it.
         MemoryError
-            For a search that needs more than ``get_options().eager_limit`` bytes. The error is
-            raised before the search starts. Its message gives ways to reduce the memory.
+            For a search that needs more than ``get_options().eager_limit`` bytes of memory. The
+            error is raised before the search starts. Its message gives ways to reduce the memory.
         OSError
             If the folder ``get_options().spill_to`` has too little free space.
         genobit.epistasis.schedule.search.SearchError
@@ -147,8 +147,8 @@ class EpistasisMethods:
         -----
         See `genobit.epistasis.search` for formulas and references. The ranking does not depend on
         chunks, threads or the dask scheduler. Genotypes are held in memory, with 2 or 3 bits per
-        call. If they exceed ``get_options().eager_limit``, they are written to a file in the folder
-        ``get_options().spill_to``.
+        call. Genotypes above ``get_options().eager_limit`` are written to files in the folder
+        ``get_options().spill_to`` instead, if it is set.
 
         Examples
         --------

@@ -68,10 +68,10 @@ def open_alignment(
     DataArray (taxa, sites) of upper-case text, in memory, or lazy with ``chunks``. Each entry is
     a symbol: ``-`` is a gap, ``?`` is missing, ``{01}`` is polymorphic.
 
-    - Coordinate `taxa`: the names as written, with underscores. A name in FASTA is the whole header
-      line.
-    - `attrs["kind"]`, `attrs["format"]`, `attrs["source"]`; for "standard" also `attrs["states"]`,
-      the symbols in order.
+    - Coordinate `taxa`: the names as written; underscores are kept. A name in FASTA is the whole
+      header line.
+    - `attrs["kind"]`, `attrs["format"]` and `attrs["source"]` (the path). For "standard",
+      `attrs["states"]` lists the symbols in order.
 
     Raises
     ------
@@ -79,9 +79,9 @@ def open_alignment(
         If the file does not exist.
     ValueError
         For a file that is empty, not text, of an unknown format, damaged or larger than
-        ``eager_limit``. For taxa of unequal length, a repeated name, or a symbol that the kind does
-        not have (the message names taxon and site). With ``chunks``, also for a format other than
-        FASTA, a gzip file, or lines of different widths.
+        ``get_options().eager_limit`` bytes. For taxa of unequal length, a repeated name, or a
+        symbol that the kind does not have (the message names taxon and site). With ``chunks``, also
+        for a format other than FASTA, a gzip file, or lines of different widths.
     OSError
         If the file has changed before a lazy alignment is computed.
     ImportError

@@ -131,7 +131,7 @@ class Network(NetworkGraph):
 
         Returns
         -------
-            The remaining pairs, with the names of all variables.
+            Network of the remaining pairs. It keeps the names of all variables.
 
         Raises
         ------

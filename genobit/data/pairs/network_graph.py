@@ -40,9 +40,9 @@ class NetworkGraph:
 
         Returns
         -------
-            Graph whose nodes are names. The attribute of a node is its position, named after the
-            dimension. The attributes of an edge are the columns of the table and ``weight``, the
-            absolute value of the pair. NaN attributes are left out.
+            Graph whose nodes are names. Each node has an attribute named after the dimension: the
+            integer position of the variable. The attributes of an edge are the columns of the table
+            and ``weight``, the absolute value of the pair. NaN attributes are left out.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class NetworkGraph:
     def communities(self, seed: int = 0) -> pd.Series[int]:
         """Return the Louvain community number of each variable; the largest community is 0.
 
-        Edges are weighted by absolute value.
+        The weight of an edge is the absolute value of its pair.
 
         Parameters
         ----------

@@ -180,8 +180,8 @@ class PairTable:
         """Write the table to a folder of Parquet files, one for each part.
 
         If interrupted, repeat the call to resume; finished files are kept. Until the table is
-        complete, Parquet readers refuse the folder. Their error names a marker file; the name of
-        this file says to repeat the call.
+        complete, Parquet readers refuse the folder. Their error shows the name of a marker file,
+        which tells you to repeat the call.
 
         Parameters
         ----------
@@ -204,8 +204,8 @@ class PairTable:
 
         Notes
         -----
-        Memory holds the parts being computed, 16 at a time. On a cluster, the workers write the
-        files.
+        At most 16 parts are computed at a time, and only these are in memory. On a cluster, the
+        workers write the files.
 
         Examples
         --------
@@ -264,8 +264,8 @@ class PairTable:
 
         Returns
         -------
-            `genobit.visual.figure.Figure`, as ``result.genobit.plot()`` returns: a notebook shows
-            it, ``.save("figure.html")`` writes it, and ``.hv`` is the HoloViews object.
+            `genobit.visual.figure.Figure`, which a notebook shows. ``.save("figure.html")`` writes
+            it, and ``.hv`` is the HoloViews object.
 
         Raises
         ------

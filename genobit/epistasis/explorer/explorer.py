@@ -51,12 +51,14 @@ class EpistasisExplorer(Explorer):
     chosen
         Index of the chosen combination, from 0, or None.
     filter
-        List only combinations whose names, contigs and positions contain all these words.
+        Words that each listed combination must match, as in `genobit.plots.ranking_table`. The
+        default "" lists all.
     shown_class
-        Class to draw. The default is the last class: the cases.
+        Name of the class to draw. The default is the last class: the cases.
     of_variants
-        Combinations to list: "all", or "selected" for combinations with a variant that another
-        explorer selected. If no other explorer has selected variants, all combinations are listed.
+        Combinations to list: "all", or "selected" (the default) for combinations with a variant
+        that another explorer selected. If no other explorer has selected variants, all
+        combinations are listed.
 
     Raises
     ------

@@ -63,10 +63,10 @@ class GRMExplorer(GRMTraits):
     Attributes
     ----------
     method
-        Method of the relationships, one of `methods`. It is a method of `.genobit.grm()`, or
-        "given" for the matrix ``grm``.
+        A method of `.genobit.grm()`, or "given" for the matrix ``grm``.
     colour_by
-        A variable of the samples, "" for none.
+        Name of a variable of the samples, "" for none. The default is ``sample_population``, if it
+        exists.
     component_x, component_y
         Principal components of the scatter plot, counted from 1.
     selected
@@ -85,7 +85,8 @@ class GRMExplorer(GRMTraits):
     Raises
     ------
     ValueError
-        If there is nothing to explore, or if `grm` or `pcs` belong to other samples.
+        If there are no samples, if both genotypes and `grm` are missing, or if `grm` or `pcs`
+        belong to other samples.
     """
 
     def __init__(
@@ -142,8 +143,8 @@ class GRMExplorer(GRMTraits):
     def save(self, path: str | Path) -> Path:
         """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
 
-        `Explorer.save_page` describes the path and the result. Raises ValueError
-        if nothing is selected.
+        The suffix is .txt, .id or .keep. Returns the absolute path. Raises ValueError if nothing is
+        selected, and FileExistsError for an existing file.
         """
         if not self.selected:
             raise ValueError("nothing is selected; draw a lasso round samples first")
@@ -155,7 +156,7 @@ class GRMExplorer(GRMTraits):
     def save_matrix(self, path: str | Path) -> Path:
         """Write the relationships of all samples to a new .zarr or .nc file.
 
-        `Explorer.save_page` describes the path and the result.
+        Returns the absolute path. Raises FileExistsError for an existing file.
         """
         matrix = self.matrix
         what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
@@ -164,8 +165,8 @@ class GRMExplorer(GRMTraits):
     def save_pairs(self, path: str | Path) -> Path:
         """Write the listed pairs to a new .csv file.
 
-        `Explorer.save_page` describes the path and the result. Raises ValueError
-        if no pair is listed.
+        Returns the absolute path. Raises ValueError if no pair is listed, and FileExistsError for
+        an existing file.
         """
         table = self._table.table
         if table is None or not len(table):

@@ -39,9 +39,9 @@ class GRMMethods:
         Parameters
         ----------
         method
-            "vanraden1", "vanraden2", "gcta", "endelman_jannink", "dominance", "hadamard"
-            (additive by additive), "king" (KING-robust kinship) or "ibs" (share of alleles
-            identical by state). `genobit.grm.matrix` has the formulas.
+            "vanraden1" (the default), "vanraden2", "gcta", "endelman_jannink", "dominance",
+            "hadamard" (additive by additive), "king" (KING-robust kinship) or "ibs" (share of
+            alleles identical by state). `genobit.grm.matrix` has the formulas.
         missing
             "mean" imputes the mean of a variant. "pairwise" sums over the variants called in both
             samples. The default is "pairwise" for "gcta", "king" and "ibs", and "mean" for the
@@ -88,9 +88,9 @@ class GRMMethods:
         ------
         ValueError
             For an unknown method, or an option that the method does not support. For a frequency
-            that is NaN or outside [0, 1], or for a wrong number of frequencies. For a chromosome
-            that the species does not have. With ``loco``, for contigs whose variants are not
-            contiguous.
+            that is NaN or outside [0, 1], or for a wrong number of frequencies. For a contig
+            number above those of the species, or an unknown contig in ``autosomes``. With ``loco``,
+            for contigs whose variants are not contiguous.
         KeyError
             With ``loco``, if ``variant_contig`` is missing.
         MemoryError

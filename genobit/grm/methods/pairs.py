@@ -46,7 +46,7 @@ class RelativesMethods:
         Parameters
         ----------
         method, missing, allele_frequency, autosomes, count_monomorphic
-            As for `grm`.
+            As for `grm`, but the default method is "king".
         threshold
             Smallest value of a pair in the table. 0.0884 is the lower bound of the second degree
             for "king"; 0.05 is a common cutoff for "gcta".
@@ -141,7 +141,7 @@ class RelativesMethods:
         threshold
             Pairs with KING-robust kinship above this value are related. At 0.354, only duplicates
             and identical twins are related. At 0.177, first-degree relatives are related too.
-            0.0884 adds the second degree, and 0.0442 adds the third.
+            0.0884 (the default) adds the second degree, and 0.0442 adds the third.
         autosomes
             As for `grm`.
 

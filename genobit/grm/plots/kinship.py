@@ -70,7 +70,7 @@ def kinship_histogram(
     bins: int = 80,
     between: tuple[float, float] | None = None,
 ) -> hv.Overlay:
-    """Draw a histogram of the pairs of samples by their relationship, on a log axis.
+    """Draw a histogram of the relationships of all pairs, with a log axis for the counts.
 
     Parameters
     ----------
