@@ -98,9 +98,9 @@ class Selection(traitlets.HasTraits):
     Raises
     ------
     ValueError
-        If the data have neither variants nor samples, or lack a selected variant or sample.
+        If the data have neither variants nor samples.
     TraitError
-        If a new value is unknown; the message names it.
+        If a selected variant or sample is unknown; the message names it.
 
     Examples
     --------

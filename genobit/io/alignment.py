@@ -78,10 +78,11 @@ def open_alignment(
     FileNotFoundError
         If the file does not exist.
     ValueError
-        For a file that is empty, not text, of an unknown format, damaged or larger than
-        ``get_options().eager_limit`` bytes. For taxa of unequal length, a repeated name, or a
-        symbol that the kind does not have (the message names taxon and site). With ``chunks``, also
-        for a format other than FASTA, a gzip file, or lines of different widths.
+        For a file that is empty, not text, of an unknown format, or damaged. For taxa of unequal
+        length, a repeated name, or a symbol that the kind does not have (the message names taxon
+        and site). With ``chunks``, also for a format other than FASTA, a gzip file, or lines of
+        different widths. Without ``chunks``, also if reading needs more than
+        ``get_options().eager_limit`` bytes of memory.
     OSError
         If the file has changed before a lazy alignment is computed.
     ImportError
