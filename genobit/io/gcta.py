@@ -54,9 +54,9 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    A lazy matrix is computed one row of tiles at a time, in one pass over the genotypes. A row of
-    tiles has ``get_options().chunk_rows`` samples (2,048 by default). Each pass recomputes all
-    pairs for "endelman_jannink", the diagonal for "hadamard", and all contigs for a
+    A lazy matrix is computed one row of tiles at a time. Each row of tiles takes one pass over the
+    genotypes. A row of tiles has ``get_options().chunk_rows`` samples (2,048 by default). Each pass
+    recomputes all pairs for "endelman_jannink", the diagonal for "hadamard", and all contigs for a
     leave-one-chromosome-out matrix. Compute these matrices before writing (``compute=True``), or
     store them to Zarr and write the reopened matrix.
 

@@ -68,10 +68,10 @@ def to_plink_rel(
 
     Notes
     -----
-    A lazy matrix is computed one row of tiles at a time, in one pass over the genotypes. A row of
-    tiles has ``get_options().chunk_rows`` samples (2,048 by default). Compute "endelman_jannink",
-    "hadamard" and leave-one-chromosome-out matrices first, or store them to Zarr and reopen them
-    (see `to_gcta`).
+    A lazy matrix is computed one row of tiles at a time. Each row of tiles takes one pass over the
+    genotypes. A row of tiles has ``get_options().chunk_rows`` samples (2,048 by default). Compute
+    "endelman_jannink", "hadamard" and leave-one-chromosome-out matrices first, or store them to
+    Zarr and reopen them (see `to_gcta`).
 
     Examples
     --------

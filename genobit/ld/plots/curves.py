@@ -156,7 +156,8 @@ def ld_decay(
     bins
         Number of bins of equal width. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
-        Largest distance in base pairs. The default is the distance of the farthest pair.
+        Largest distance in base pairs, or in cM for a fitted decay in cM. By default, all distances
+        are drawn.
 
     Returns
     -------

@@ -29,6 +29,10 @@ def allele_frequency_spectrum(
         Show the minor allele frequency (0 to 0.5) instead of the frequency of the counted allele (0
         to 1).
 
+    Returns
+    -------
+        hv.Histogram of the number of variants in each bin.
+
     Raises
     ------
     ValueError
