@@ -29,39 +29,40 @@ each statistic would take dask longer than the counts."""
 
 
 class Counts(NamedTuple):
-    """Counts of each variant, int64 (variants,)."""
+    """Counts of each variant, int32 (variants,)."""
 
-    n_called: NDArray[np.int64]
-    n_samples: NDArray[np.int64]
+    n_called: NDArray[np.int32]
+    n_samples: NDArray[np.int32]
     """Samples that can have a call: males on Y, all elsewhere."""
-    hom_ref: NDArray[np.int64]
-    het: NDArray[np.int64]
-    hom_alt: NDArray[np.int64]
-    copies: NDArray[np.int64]
+    hom_ref: NDArray[np.int32]
+    het: NDArray[np.int32]
+    hom_alt: NDArray[np.int32]
+    copies: NDArray[np.int32]
     """Copies of the counted allele."""
-    alleles: NDArray[np.int64]
+    alleles: NDArray[np.int32]
     """Alleles called."""
-    het_haploid: NDArray[np.int64]
+    het_haploid: NDArray[np.int32]
     """Heterozygous calls of samples that have one allele; they count no allele."""
-    test_ref: NDArray[np.int64]
-    test_het: NDArray[np.int64]
-    test_alt: NDArray[np.int64]
+    test_ref: NDArray[np.int32]
+    test_het: NDArray[np.int32]
+    test_alt: NDArray[np.int32]
     """Genotypes of the samples of the Hardy-Weinberg test."""
-    tested: NDArray[np.int64]
+    tested: NDArray[np.int32]
     """1 where the test applies: chromosomes of which some samples have two copies."""
 
     def rarer(self) -> NDArray[np.float64]:
         """Return the frequency of the rarer allele; NaN without called alleles."""
         return _ratio(np.minimum(self.copies, self.alleles - self.copies), self.alleles)
 
-    def genotypes(self) -> NDArray[np.int64]:
+    def genotypes(self) -> NDArray[np.int32]:
         """Return the number of calls of samples with two copies."""
         return self.hom_ref + self.het + self.hom_alt
 
     def expected_heterozygosity(self) -> NDArray[np.float64]:
         """Return 2 p (1 - p) of the samples with two copies; NaN without calls."""
-        both = (2 * self.hom_alt + self.het) * (2 * self.hom_ref + self.het)
-        return _ratio(both, 2 * self.genotypes() ** 2)
+        of_ref, of_alt = 2 * self.hom_ref + self.het, 2 * self.hom_alt + self.het
+        # The products need more than 32 bits.
+        return _ratio(of_ref.astype(np.int64) * of_alt, 2 * self.genotypes().astype(np.int64) ** 2)
 
 
 def counted(
@@ -78,10 +79,10 @@ def counted(
     count_genotypes(
         carrier, hom_alt, carrier if called is None else called, complete, kinds, *sets, raw
     )
-    c, h, n = np.moveaxis(raw.astype(np.int64), 2, 0)
+    c, h, n = np.moveaxis(raw, 2, 0)
     return Counts(
         n_called=n[:, PRESENT],
-        n_samples=sets.sizes[kinds, PRESENT],
+        n_samples=sets.sizes[kinds, PRESENT].astype(np.int32),
         hom_ref=n[:, PAIRS] - c[:, PAIRS],
         het=c[:, PAIRS] - h[:, PAIRS],
         hom_alt=h[:, PAIRS],
@@ -91,14 +92,14 @@ def counted(
         test_ref=n[:, TESTED] - c[:, TESTED],
         test_het=c[:, TESTED] - h[:, TESTED],
         test_alt=h[:, TESTED],
-        tested=(kinds <= 1).astype(np.int64),
+        tested=(kinds <= 1).astype(np.int32),
     )
 
 
 def variant_counts(
     planes: Mapping[str, da.Array], kinds: NDArray[np.uint8], sets: SampleSets, layout: Layout
 ) -> da.Array:
-    """Return the fields of `Counts` of each variant: int64 (variants, fields), lazy.
+    """Return the fields of `Counts` of each variant: int32 (variants, fields), lazy.
 
     planes: name to uint64 (variants, words), of dosages; kinds: (variants,).
     """
@@ -111,8 +112,8 @@ def variant_counts(
         chunked,
         "v",
         new_axes={"c": len(Counts._fields)},
-        dtype=np.int64,
-        meta=np.empty((0, 0), np.int64),
+        dtype=np.int32,
+        meta=np.empty((0, 0), np.int32),
         sets=sets,
         layout=layout,
     )
@@ -177,20 +178,21 @@ def hardy_weinberg(found: Counts, *, midp: bool) -> NDArray[np.float64]:
     from genobit.quality.kernels.hwe import p_values
 
     genotypes = (found.test_het, found.test_ref, found.test_alt)
-    het, ref, alt = (np.ascontiguousarray(count) for count in genotypes)
+    het, ref, alt = (np.ascontiguousarray(count, np.int64) for count in genotypes)
     p = p_values(het, ref, alt, midp)
     p[found.tested == 0] = np.nan
     return p
 
 
-def _counts_of_chunk(*blocks: Any, sets: SampleSets, layout: Layout) -> NDArray[np.int64]:
+def _counts_of_chunk(*blocks: Any, sets: SampleSets, layout: Layout) -> NDArray[np.int32]:
     *planes, kinds = blocks
     # dask would copy each block to join it.
     return np.stack(counted([*map(joined, planes)], kinds, sets, layout), axis=1)
 
 
-def _statistic(counts: NDArray[np.int64], name: str) -> NDArray[Any]:
-    return np.ascontiguousarray(STATISTICS[name].of(Counts(*counts.T)))
+def _statistic(counts: NDArray[np.int32], name: str) -> NDArray[Any]:
+    statistic = STATISTICS[name]
+    return np.ascontiguousarray(statistic.of(Counts(*counts.T)), statistic.dtype)
 
 
 def _groups(chunks: tuple[int, ...]) -> tuple[int, ...]:

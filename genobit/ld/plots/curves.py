@@ -241,4 +241,5 @@ def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
     columns = table.to_dataframe() if isinstance(table, PairTable) else table
     first, second = (columns[f"variant_position_{side}"].to_numpy() for side in (0, 1))
     distance = np.abs(second - first)
-    return distance, columns["r2"].to_numpy().astype("f8"), "r²"
+    statistic = "r2" if "r2" in columns else "r2_em"
+    return distance, columns[statistic].to_numpy().astype("f8"), "r²"

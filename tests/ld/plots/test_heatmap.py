@@ -196,10 +196,12 @@ class TestDecay:
                 "r2": result.values[first, second],
             }
         )
-        for column in ("distance", "mean", "pairs"):
-            np.testing.assert_allclose(
-                ld_decay(result, bins=7).Points.I[column], ld_decay(table, bins=7).Points.I[column]
-            )
+        for pairs in (table, table.rename(columns={"r2": "r2_em"})):
+            for column in ("distance", "mean", "pairs"):
+                np.testing.assert_allclose(
+                    ld_decay(result, bins=7).Points.I[column],
+                    ld_decay(pairs, bins=7).Points.I[column],
+                )
 
     def test_nothing_to_draw(self):
         with pytest.raises(ValueError, match="no pair"):
