@@ -127,10 +127,9 @@ class GenobitDatasetAccessor(
         -------
             Dataset of uint64 planes, which `genobit.engine.bits.layout` describes. Variables that
             describe variants or samples are kept as coordinates. A dosage takes 2 or 3 bits per
-            call; ``call_genotype`` takes 16 bits per call. A dosage is missing if one of its two
-            alleles is missing. In ``call_genotype``, -1 is missing and -2 marks a lower ploidy. A
-            haplotype with -2 is missing, and the dosage of (-1, -2) is missing too. The variable
-            ``call_genotype_mask`` is redundant and is not read.
+            call; ``call_genotype`` takes 16 bits per call. In ``call_genotype``, -1 is missing and
+            -2 marks a lower ploidy. A haplotype with -2 is missing. A dosage is missing if one of
+            its two alleles is -1. The variable ``call_genotype_mask`` is redundant and is not read.
 
         Raises
         ------
@@ -140,7 +139,7 @@ class GenobitDatasetAccessor(
             For multi-allelic variants with ``multiallelic="refuse"``, for unphased calls with
             ``phased``, and for dosages of a ploidy other than 2. An invalid call raises the error
             when the planes are computed; the message names the variant and the sample. Invalid
-            calls are unknown alleles, dosages of lower ploidy, and missing calls with
+            calls are unknown alleles, dosages with -2 but without -1, and missing calls with
             ``missing="refuse"``.
 
         Examples

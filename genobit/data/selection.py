@@ -201,7 +201,7 @@ class Selection(traitlets.HasTraits):
         kind
             "variants" or "samples".
         names
-            Names of this kind from the result of `know`.
+            The entry for ``kind`` in the dict that `know` returns.
 
         Returns
         -------

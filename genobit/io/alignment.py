@@ -57,7 +57,7 @@ def open_alignment(
     kind
         "dna", "protein" or "standard". The default for NEXUS is the kind declared in the file. In
         other formats, any digit means "standard". If all symbols are IUPAC nucleotide codes and at
-        least half are plain bases, the kind is "dna". Otherwise it is "protein".
+        least half are plain bases or N, the kind is "dna". Otherwise it is "protein".
     chunks
         Sites per chunk of a lazy alignment, for alignments larger than memory. Lazy reading needs
         uncompressed FASTA with lines of equal width within each record. Opening scans the file

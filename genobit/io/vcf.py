@@ -95,8 +95,8 @@ def open_vcf(
 
     The call `.` means that all alleles are missing. It counts as haploid only if the sample has
     haploid calls on the contig. INFO and FORMAT fields other than GT are left out. To read them,
-    run `vcf2zarr convert` and use `open_vcf_zarr`. All alternate alleles are kept; a dosage counts
-    the first alternate allele.
+    run `vcf2zarr convert` and use `open_vcf_zarr`. All alternate alleles are kept. Dosages of
+    variants with several alternate alleles need ``ds.genobit.pack(multiallelic=...)``.
 
     Raises
     ------

@@ -41,8 +41,9 @@ class NetworkGraph:
         Returns
         -------
             Graph whose nodes are names. Each node has an attribute named after the dimension: the
-            integer position of the variable. The attributes of an edge are the columns of the table
-            and ``weight``, the absolute value of the pair. NaN attributes are left out.
+            integer position of the variable. The attributes of an edge are ``weight``, the absolute
+            value of the pair, and the columns of the table except names and positions. NaN
+            attributes are left out.
 
         Examples
         --------

@@ -57,10 +57,10 @@ class KendallArrayMethods:
             Other variables of the same observations. They become the columns of the result.
         pvalue
             Also return two-sided p-values and the number of observations. True chooses the test as
-            ``scipy.stats.kendalltau`` does. Without ties, the exact test is used for at most 33
-            observations. With more observations, the exact test is used if at most one pair is
-            discordant, or at most one pair is concordant. In all other cases, the asymptotic test
-            with tie correction is used. "asymptotic", "exact" and "permutation" select one test.
+            ``scipy.stats.kendalltau`` does. With ties, the test is asymptotic, with tie
+            correction. Without ties, it is exact for at most 33 observations, and if at most one
+            pair is discordant or at most one is concordant. Otherwise, it is asymptotic.
+            "asymptotic", "exact" and "permutation" select one test.
         missing
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.
             "dropna" drops observations with NaN in any variable. "refuse" raises an error.

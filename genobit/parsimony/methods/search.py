@@ -99,16 +99,17 @@ class ParsimonySearchMethods:
               is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
             - ``trace`` (iteration): shortest length so far. The first entry is for the starting
-              trees, the second for their branch swapping, and each later entry for one round.
+              trees, the second for their improvement. Each later entry is for one round of the
+              ratchet, or for one step of branch and bound.
             - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples whose tree
               contains each inner branch
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch
               separates from the first taxon
 
             ``attrs["proven"]`` is True if the search proves that no tree is shorter.
-            ``attrs["all_found"]`` is True if ``max_trees`` did not limit the number of equally
-            short trees. If both are True, the result has all shortest trees. ``attrs["partial"]``
-            is True after Ctrl-C; the result is then the best so far.
+            ``attrs["all_found"]`` is True if fewer than ``max_trees`` equally short trees were
+            found. If both are True, the result has all shortest trees. ``attrs["partial"]`` is
+            True after Ctrl-C; the result is then the best so far.
 
         Raises
         ------
