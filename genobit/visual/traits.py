@@ -22,8 +22,8 @@ def meanings(kind: Any) -> dict[str, str]:
     Examples
     --------
     >>> from genobit.grm.explorer.explorer import GRMExplorer
-    >>> meanings(GRMExplorer)["colour_by"]
-    'A variable of the samples, "" for none.'
+    >>> meanings(GRMExplorer)["component_x"]
+    'Principal components of the scatter plot, counted from 1.'
     """
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):
@@ -32,7 +32,7 @@ def meanings(kind: Any) -> dict[str, str]:
         entries = re.split(r"^(?=\w)", section[1], flags=re.MULTILINE) if section else []
         for entry in filter(None, entries):
             names, _, meaning = entry.partition("\n")
-            words = re.sub(r"[`\s]+", " ", meaning).strip()
+            words = " ".join(meaning.replace("`", "").split())
             found |= {name.strip(): words for name in names.split(",")}
     return found
 

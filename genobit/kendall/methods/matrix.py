@@ -58,8 +58,9 @@ class KendallArrayMethods:
         pvalue
             Also return two-sided p-values and the number of observations. True chooses the test as
             ``scipy.stats.kendalltau`` does. With ties, the test is asymptotic, with tie
-            correction. Without ties, it is exact for at most 33 observations, and if at most one
-            pair is discordant or at most one is concordant. Otherwise, it is asymptotic.
+            correction. Without ties, it is exact for at most 33 observations. For more
+            observations, it is exact only if at most one pair is discordant, or at most one is
+            concordant. Otherwise, it is asymptotic.
             "asymptotic", "exact" and "permutation" select one test.
         missing
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.
