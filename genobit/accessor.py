@@ -138,9 +138,9 @@ class GenobitDatasetAccessor(
         ValueError
             For multi-allelic variants with ``multiallelic="refuse"``, for unphased calls with
             ``phased``, and for dosages of a ploidy other than 2. An invalid call raises the error
-            when the planes are computed; the message names the variant and the sample. Invalid
-            calls are unknown alleles, dosages with -2 but without -1, and missing calls with
-            ``missing="refuse"``.
+            when the planes are computed; the message names the variant and the sample. A call is
+            invalid if it has an unknown allele. A haploid call such as (0, -2) is invalid in
+            dosages. A missing call is invalid with ``missing="refuse"``.
 
         Examples
         --------
