@@ -116,7 +116,7 @@ class GenobitDatasetAccessor(
             unphased heterozygous call raises an error.
         multiallelic
             Rule for variants with more than two alleles. "refuse" (the default) raises an error.
-            "drop" removes them. "split" makes one row per alternative allele; each of these rows
+            "drop" removes them. "split" makes one row per alternative allele. Each of these rows
             counts its own allele against all others.
         missing
             "keep" (the default) adds a plane that marks the calls that are present. "refuse" adds

@@ -133,8 +133,8 @@ class QualityMethods:
         KeyError
             If ``founders=True`` and the Dataset has no parents, or a named variable does not exist.
         TypeError, ValueError
-            For an unknown ``hwe``, values of ``sample_sex`` other than 0, 1 and 2, a mask that does
-            not fit the samples, or contigs that the species does not have.
+            For an unknown ``hwe``, or values of ``sample_sex`` other than 0, 1 and 2. For a mask
+            that does not fit the samples, or contigs that the species does not have.
 
         Examples
         --------
@@ -264,9 +264,9 @@ class QualityMethods:
         Returns
         -------
             The Dataset with the kept samples and variants. It is packed if the input is packed.
-            For each rule that is switched on, an attribute gives the number of removed variants,
-            such as ``attrs["removed_by_min_maf"]``. ``removed_by_max_sample_missing`` is a number
-            of samples.
+            Each rule that applies has an attribute with the number of variants that it removed,
+            such as ``attrs["removed_by_min_maf"]``. The attribute ``removed_by_max_sample_missing``
+            is a number of samples.
 
         Raises
         ------

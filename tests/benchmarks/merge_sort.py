@@ -114,7 +114,7 @@ def _scores(
     other: NDArray[Any],
     out: NDArray[np.int64],
 ) -> None:
-    """Write the scores of ``a`` (rows, n) with ``b`` (columns, n), which have these tied pairs."""
+    """Write the scores of ``a`` (rows, n) with ``b`` (columns, n); tied_a, tied_b: tied pairs."""
     rows, n = a.shape
     shift = np.int64(keys.itemsize * 4)
     low, whole = (np.int64(1) << shift) - 1, np.int64(-1)

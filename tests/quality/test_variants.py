@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.quality.variants import STATISTICS
+from genobit.quality.variants import STATISTICS, Counts
 from tests import reference
 from tests.cohorts import TAILS, cohort, random_calls
 from tests.laziness import raise_if_dask_computes
@@ -196,3 +196,10 @@ def test_allele_frequency__of_haplotypes_counts_each_called_one() -> None:
     xr.testing.assert_equal(
         haplotypes.genobit.variant_stats().compute(), ds.genobit.variant_stats().compute()
     )
+
+
+def test_expected_heterozygosity__of_half_a_million_samples_does_not_overflow() -> None:
+    many = dict.fromkeys(Counts._fields, np.zeros(1, np.int32))
+    third = np.full(1, 200_000, np.int32)
+    found = Counts(**many | {"hom_ref": third, "het": third, "hom_alt": third})
+    assert found.expected_heterozygosity() == 0.5

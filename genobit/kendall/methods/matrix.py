@@ -100,8 +100,8 @@ class KendallArrayMethods:
         `genobit.kendall.matrix` has the formulas and references. Somers' D has the same p-values as
         tau. Both statistics are tested against the null hypothesis S = 0. S is the number of
         concordant minus discordant pairs. ``scipy.stats.somersd`` uses the variance under the
-        alternative instead. Permutation p-values are (b + 1) / (m + 1) for m permutations. b is the
-        number of permutations with an absolute S at least as large as observed.
+        alternative instead. A permutation p-value is (b + 1) / (m + 1) for m permutations. Here b
+        counts the permutations whose absolute S is at least as large as observed.
 
         Examples
         --------
