@@ -199,7 +199,7 @@ def test_allele_frequency__of_haplotypes_counts_each_called_one() -> None:
 
 
 def test_expected_heterozygosity__of_half_a_million_samples_does_not_overflow() -> None:
-    many = dict.fromkeys(Counts._fields, np.zeros(1, np.int32))
-    third = np.full(1, 200_000, np.int32)
-    found = Counts(**many | {"hom_ref": third, "het": third, "hom_alt": third})
-    assert found.expected_heterozygosity() == 0.5
+    none = dict.fromkeys(Counts._fields, np.zeros(1, np.int32))
+    ref, alt = np.full(1, 400_000, np.int32), np.full(1, 100_000, np.int32)
+    found = Counts(**none | {"hom_ref": ref, "hom_alt": alt})
+    assert found.expected_heterozygosity() == pytest.approx(2 * 0.2 * 0.8, rel=1e-15)
