@@ -169,6 +169,8 @@ def ld_decay(
     ------
     ValueError
         If no pair has a value, or rows and columns are different variants.
+    KeyError
+        If a table lacks a column.
 
     Notes
     -----
@@ -239,7 +241,13 @@ def _pairs_of_matrix(matrix: xr.DataArray) -> tuple[np.ndarray, np.ndarray, str]
 
 def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
     columns = table.to_dataframe() if isinstance(table, PairTable) else table
-    first, second = (columns[f"variant_position_{side}"].to_numpy() for side in (0, 1))
-    distance = np.abs(second - first)
-    statistic = "r2" if "r2" in columns else "r2_em"
-    return distance, columns[statistic].to_numpy().astype("f8"), "r²"
+    statistic = "r2_em" if "r2_em" in columns else "r2"
+    needed = ["variant_position_0", "variant_position_1", statistic]
+    lacking = [name for name in needed if name not in columns]
+    if lacking:
+        raise KeyError(
+            f"decay needs the columns {', '.join(needed)}, and the table lacks "
+            f"{', '.join(lacking)}: give a table of ds.genobit.ld_pairs()"
+        )
+    first, second, values = (columns[name].to_numpy() for name in needed)
+    return np.abs(second - first), values.astype("f8"), "r²"

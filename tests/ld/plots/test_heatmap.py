@@ -203,6 +203,11 @@ class TestDecay:
                     ld_decay(pairs, bins=7).Points.I[column],
                 )
 
+    def test_table_of_something_else(self):
+        table = pd.DataFrame({"variant_position_0": [1], "variant_position_1": [5], "d": [0.1]})
+        with pytest.raises(KeyError, match=r"the table lacks r2: give a table of .*ld_pairs\(\)"):
+            ld_decay(table)
+
     def test_nothing_to_draw(self):
         with pytest.raises(ValueError, match="no pair"):
             ld_decay(ld_result(np.full((3, 3), np.nan)))
