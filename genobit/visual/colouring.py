@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from bokeh.palettes import Category20, Viridis256
+from bokeh.palettes import Viridis256
 
 from genobit.data import model
 from genobit.data.aligning import aligned
 from genobit.data.labels import decoded
 from genobit.engine.spelling import did_you_mean
 from genobit.visual.style import NO_VALUE_COLOUR, POINT_COLOUR
+from genobit.visual.tokens import GROUPS, OTHER_GROUP
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-#: Colours that colour-blind readers tell apart (Okabe & Ito 2008). Black is left out: it marks
-#: the selection.
-OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255")
-#: Above this many categories, the rarest share one colour: nobody tells 21 colours apart.
-CATEGORIES = 20
 #: Integers with more distinct values than this are measurements, not codes.
 CODES = 8
 
@@ -211,13 +207,13 @@ def _text(value: object, meanings: dict[int, str]) -> str:
 
 def _with_colours(texts: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
     names, counts = np.unique(texts[texts != MISSING].astype(str), return_counts=True)
-    if len(names) > CATEGORIES:
-        kept = set(names[np.argsort(-counts, kind="stable")][: CATEGORIES - 1].tolist())
+    # Nobody tells more colours apart: the rarest categories share one.
+    if len(names) > len(GROUPS):
+        kept = set(names[np.argsort(-counts, kind="stable")][: len(GROUPS)].tolist())
         rest = f"{len(names) - len(kept)} others"
         texts = np.array([t if t in kept or t == MISSING else rest for t in texts], dtype=object)
         names = np.array([*sorted(kept), rest])
-    palette = OKABE_ITO if len(names) <= len(OKABE_ITO) else Category20[20]
-    colours = dict(zip(names.tolist(), palette, strict=False))
+    colours = dict(zip(names.tolist(), (*GROUPS, OTHER_GROUP), strict=False))
     if (texts == MISSING).any():
         colours[MISSING] = NO_VALUE_COLOUR
     return texts, colours

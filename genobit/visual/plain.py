@@ -12,10 +12,11 @@ from genobit.data.labels import text
 from genobit.visual.clusters import cluster
 from genobit.visual.pixels import lay_out, strongest
 from genobit.visual.style import (
-    BLUES,
+    DIVERGING,
     NO_VALUE_COLOUR,
-    ORANGE_TO_PURPLE,
+    PALE_COLOUR,
     POINT_COLOUR,
+    SEQUENTIAL,
     WIDTH,
     Scale,
     add_image_hover,
@@ -83,7 +84,7 @@ def track(at: Places, values: np.ndarray, label: str, title: str) -> hv.Points:
     known = np.isfinite(values)
     columns = {"x": at.x[known], "y": values[known], "variant": at.names[known]}
     # Neighbouring contigs differ in shade.
-    columns["colour"] = np.where(at.contig[known] % 2, "#6baed6", POINT_COLOUR)
+    columns["colour"] = np.where(at.contig[known] % 2, PALE_COLOUR, POINT_COLOUR)
     unseen = int((~known).sum())
     return hv.Points(columns, ["x", "y"], ["variant", "colour"]).opts(
         color="colour",
@@ -217,8 +218,8 @@ def scale_of_values(values: np.ndarray, name: str) -> Scale:
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     if low < 0:
         reach = max(-low, high)
-        return Scale(name, name, (-reach, reach), ORANGE_TO_PURPLE)
-    return Scale(name, name, (0.0, high or 1.0), BLUES)
+        return Scale(name, name, (-reach, reach), DIVERGING)
+    return Scale(name, name, (0.0, high or 1.0), SEQUENTIAL)
 
 
 def side_names(matrix: xr.DataArray, side: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from bokeh.models.annotations import ColorBar
 
 from genobit.engine.options import get_options
 from genobit.visual.style import with_hooks
+from genobit.visual.tokens import DARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: JupyterLab's dark colours of layout, font and border.
-_PAPER, _INK, _LINE = "#111111", "#e0e0e0", "#616161"
 _SIZES = ("frame_width", "frame_height", "width", "height")
 
 
@@ -62,15 +61,19 @@ def dark(plot: Any, _element: Any) -> None:
     The picture keeps its white background, because white means "none" in its colours.
     """
     figure = plot.state
-    figure.border_fill_color = _PAPER
-    figure.title.text_color = _INK
+    figure.border_fill_color = DARK.paper
+    figure.title.text_color = DARK.ink
     for axis in figure.axis:
         axis.update(
-            axis_label_text_color=_INK,
-            major_label_text_color=_INK,
-            major_tick_line_color=_LINE,
-            minor_tick_line_color=_LINE,
-            axis_line_color=_LINE,
+            axis_label_text_color=DARK.ink,
+            major_label_text_color=DARK.ink,
+            major_tick_line_color=DARK.edge,
+            minor_tick_line_color=DARK.edge,
+            axis_line_color=DARK.edge,
         )
     for bar in figure.select({"type": ColorBar}):
-        bar.update(background_fill_color=_PAPER, major_label_text_color=_INK, title_text_color=_INK)
+        bar.update(
+            background_fill_color=DARK.paper,
+            major_label_text_color=DARK.ink,
+            title_text_color=DARK.ink,
+        )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 from bokeh.models import CustomJSHover, HoverTool
-from bokeh.palettes import interp_palette
+
+from genobit.visual.tokens import LIGHT, OTHER_GROUP, Ramp, ramp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,45 +18,21 @@ if TYPE_CHECKING:
 #: A function that HoloViews calls with a plot and its element at each frame.
 Hook = Callable[[Any, Any], None]
 #: Colour of missing values: in LD, one variant of the pair is monomorphic among the shared calls.
-NO_VALUE_COLOUR = "#b8b8b8"
+NO_VALUE_COLOUR = LIGHT.no_value
 #: Colour of marks such as the lead variant. No mark depends on telling red from green.
-LEAD_COLOUR = "#d55e00"
-POINT_COLOUR = "#08519c"
-#: Colour of the selection: no scale ends in black.
-SELECTED_COLOUR = "#111111"
-
-
-WHITE = "#ffffff"
+LEAD_COLOUR = LIGHT.accent
+POINT_COLOUR = LIGHT.slate
+#: Colour of every second contig.
+PALE_COLOUR = OTHER_GROUP
+#: Colour of the selection.
+SELECTED_COLOUR = LIGHT.ink
+WHITE = LIGHT.paper
 #: Width in pixels of plots along the chromosome, so that stacked plots share their x axis.
 WIDTH = 640
 
-#: Sequential scales start at white, so that "no association" looks like paper. Scales of signed
-#: statistics have white in the middle. Both keep their order for colour-blind readers
-#: (ColorBrewer's Blues and PuOr).
-BLUES = (
-    WHITE,
-    "#deebf7",
-    "#c6dbef",
-    "#9ecae1",
-    "#6baed6",
-    "#4292c6",
-    "#2171b5",
-    "#08519c",
-    "#08306b",
-)
-ORANGE_TO_PURPLE = (
-    "#7f3b08",
-    "#b35806",
-    "#e08214",
-    "#fdb863",
-    "#fee0b6",
-    WHITE,
-    "#d8daeb",
-    "#b2abd2",
-    "#8073ac",
-    "#542788",
-    "#2d004b",
-)
+#: Warm is together, cool is against, and the page is 0. Both keep their order for colour-blind
+#: readers.
+SEQUENTIAL, DIVERGING = LIGHT.sequential, LIGHT.diverging
 
 
 @dataclass(frozen=True)
@@ -65,16 +42,16 @@ class Scale:
     label: str
     name: str
     limits: tuple[float, float]
-    anchors: tuple[str, ...]
+    stops: Ramp
 
 
 SCALES = {
-    "r2": Scale("r²", "squared correlation r²", (0.0, 1.0), BLUES),
-    "r": Scale("r", "correlation r", (-1.0, 1.0), ORANGE_TO_PURPLE),
-    "D": Scale("D", "disequilibrium D", (-0.25, 0.25), ORANGE_TO_PURPLE),
-    "dprime": Scale("D′", "normalised disequilibrium D′", (-1.0, 1.0), ORANGE_TO_PURPLE),
-    "r2_em": Scale("EM r²", "squared correlation r² (EM)", (0.0, 1.0), BLUES),
-    "dprime_em": Scale("EM D′", "normalised disequilibrium D′ (EM)", (-1.0, 1.0), ORANGE_TO_PURPLE),
+    "r2": Scale("r²", "squared correlation r²", (0.0, 1.0), SEQUENTIAL),
+    "r": Scale("r", "correlation r", (-1.0, 1.0), DIVERGING),
+    "D": Scale("D", "disequilibrium D", (-0.25, 0.25), DIVERGING),
+    "dprime": Scale("D′", "normalised disequilibrium D′", (-1.0, 1.0), DIVERGING),
+    "r2_em": Scale("EM r²", "squared correlation r² (EM)", (0.0, 1.0), SEQUENTIAL),
+    "dprime_em": Scale("EM D′", "normalised disequilibrium D′ (EM)", (-1.0, 1.0), DIVERGING),
 }
 
 
@@ -105,7 +82,7 @@ def palette(scale: Scale, threshold: float = 0.0, size: int = 256) -> list[str]:
     >>> palette(scale_of("r2"), threshold=0.5, size=4)[:2]
     ['#ffffff', '#ffffff']
     """
-    colours = interp_palette(scale.anchors, size)
+    colours = ramp(scale.stops, size)
     low, high = scale.limits
     middles = low + (np.arange(size) + 0.5) * (high - low) / size
     return [

@@ -9,13 +9,15 @@ import holoviews as hv
 from bokeh.models import InlineStyleSheet
 from bokeh.models.widgets import NumberFormatter, ScientificFormatter
 
+from genobit.visual.tokens import LIGHT
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import pandas as pd
 
 #: By default, a selected row hardly differs from the rows around it.
-_SELECTED = ".slick-cell.selected { background-color: #cfe2f3 !important; }"
+_SELECTED = f".slick-cell.selected {{ background-color: {LIGHT.tint} !important; }}"
 
 
 class Column(NamedTuple):

@@ -10,16 +10,14 @@ import pytest
 from genobit.grm.plots import kinship
 from genobit.ld.plots import decay
 from genobit.parsimony.plots import states
-from genobit.visual.colouring import OKABE_ITO
 from genobit.visual.style import (
-    BLUES,
     LEAD_COLOUR,
     NO_VALUE_COLOUR,
-    ORANGE_TO_PURPLE,
     POINT_COLOUR,
     SELECTED_COLOUR,
     WHITE,
 )
+from genobit.visual.tokens import DARK, GROUPS, LIGHT, ramp
 
 #: Dichromats, in linear RGB: Machado, Oliveira and Fernandes (2009), severity 1.
 READERS = {
@@ -74,27 +72,72 @@ def nearest(colours: tuple[str, ...], theme: str, reader: str) -> float:
     return min(float(np.linalg.norm(a - b)) for a, b in itertools.combinations(places, 2))
 
 
+SEQUENTIAL = tuple(ramp(LIGHT.sequential, 9))
+DIVERGING = tuple(ramp(LIGHT.diverging, 11))
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2)."""
+    values = rgb((colour,), "light")[0]
+    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+class TestTokens:
+    @pytest.mark.parametrize("colour", ["ink", "slate", "quiet", "accent", "error"])
+    @pytest.mark.parametrize("page", ["paper", "panel"])
+    def test_text_is_read(self, tokens, colour, page):
+        assert contrast(getattr(tokens, colour), getattr(tokens, page)) >= 4.5
+
+    @pytest.mark.parametrize("colour", ["ink", "accent"])
+    def test_text_is_read_on_an_active_button(self, tokens, colour):
+        assert contrast(getattr(tokens, colour), tokens.tint) >= 4.5
+
+    def test_zero_is_the_page(self, tokens):
+        assert tokens.sequential[0] == (0.0, tokens.paper)
+        assert dict(tokens.diverging)[0.5] == tokens.paper
+
+    @pytest.mark.parametrize("reader", READERS)
+    def test_bins_and_lead_stay_apart(self, tokens, reader):
+        assert nearest((*tokens.r2_bins, tokens.accent), "light", reader) > 9
+
+    @pytest.mark.parametrize("reader", READERS)
+    def test_ramps_keep_their_order(self, tokens, reader):
+        sign = 1 if tokens is DARK else -1
+        lightness = lab(tuple(ramp(tokens.sequential, 9)), "light", reader)[:, 0]
+        assert (sign * np.diff(lightness) > 0).all()
+        lightness = lab(tuple(ramp(tokens.diverging, 11)), "light", reader)[:, 0]
+        for half in (lightness[5:], lightness[5::-1]):
+            assert (sign * np.diff(half) > 0).all()
+
+
 @pytest.mark.parametrize("theme", BOTH)
 @pytest.mark.parametrize("reader", READERS)
 class TestReaders:
     def test_sequential_colours_keep_their_order(self, theme, reader):
-        lightness = lab(BLUES, theme, reader)[:, 0]
+        lightness = lab(SEQUENTIAL, theme, reader)[:, 0]
         steps = np.diff(lightness if theme == "dark" else lightness[::-1])
         assert (steps > 1).all()
 
     def test_diverging_colours_keep_order_and_sign(self, theme, reader):
-        places = lab(ORANGE_TO_PURPLE, theme, reader)
+        places = lab(DIVERGING, theme, reader)
         sign = -1 if theme == "light" else 1
         middle = len(places) // 2
         for half in (places[middle:], places[middle::-1]):
             assert (sign * np.diff(half[:, 0]) > 0).all()
         # Equally far from the middle, and still apart: all but the ends, which are dark.
         apart = np.linalg.norm(places - places[::-1], axis=1)[1:middle]
-        assert apart.min() > 10
+        assert apart.min() > 7
 
     @pytest.mark.parametrize(
         "colours",
-        [OKABE_ITO, decay.COLOURS, (POINT_COLOUR, LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR)],
+        [GROUPS, decay.COLOURS, (POINT_COLOUR, LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR)],
     )
     def test_categories_stay_apart(self, theme, reader, colours):
         assert nearest(colours, theme, reader) > 10
@@ -103,12 +146,12 @@ class TestReaders:
 @pytest.mark.parametrize("theme", BOTH)
 def test_marks_stand_out_from_the_page(theme):
     page = lab((WHITE,), theme)[0, 0]
-    for colour in (*OKABE_ITO, POINT_COLOUR, LEAD_COLOUR, SELECTED_COLOUR, states.OTHER):
+    for colour in (*GROUPS, POINT_COLOUR, LEAD_COLOUR, SELECTED_COLOUR, states.OTHER):
         assert abs(lab((colour,), theme)[0, 0] - page) > 15, colour
 
 
 @pytest.mark.parametrize("theme", BOTH)
 def test_text_is_read_on_the_bands_of_degrees(theme):
-    text = lab(("#333333",), theme)[0, 0]
+    text = lab((LIGHT.ink,), theme)[0, 0]
     bands = lab(kinship.BAND_COLOURS, theme)[:, 0]
     assert (abs(bands - text) > 40).all()

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 from bokeh.models import HoverTool
-from bokeh.palettes import interp_palette
 
 from genobit.data import labels
 from genobit.epistasis.result import Ranked, ranked
 from genobit.visual.placing import free_labels, nearest_segment, text_width
-from genobit.visual.style import BLUES, SELECTED_COLOUR, few_marks, megabases, number, plain_frame
+from genobit.visual.style import (
+    SELECTED_COLOUR,
+    SEQUENTIAL,
+    few_marks,
+    megabases,
+    number,
+    plain_frame,
+)
+from genobit.visual.tokens import LIGHT, ramp
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,7 +36,7 @@ _PIECES = 36
 _GAP, _LEAST = 0.012, 0.02
 #: Height of the lowest arc as a share of the height of the highest.
 _LOWEST = 0.3
-_STRIPS = ("#d0d0d0", "#e6e6e6")
+_STRIPS = (LIGHT.edge, LIGHT.rule)
 
 
 @dataclass(frozen=True)
@@ -151,7 +158,7 @@ def draw_arcs(drawn: Arcs, marked: int | None = None) -> hv.Overlay:
     picture = hv.Contours(lines, ["x", "y"], ["score", "first", "second", "rank"], label="Arcs")
     picture.opts(
         color="score",
-        cmap=interp_palette(BLUES[2:], 256),
+        cmap=ramp(SEQUENTIAL, 256, 0.25),
         clim=(low, high if high > low else low + 1e-9),
         line_width=1.6,
         alpha=0.85,
@@ -277,7 +284,7 @@ def _contigs(drawn: Arcs) -> list[Any]:
     written = free_labels(middle, 0 * middle, names)
     columns = (middle[written], np.full(len(written), -STRIP / 2), [names[k] for k in written])
     texts = hv.Labels(columns, ["x", "y"], "text", label="Names").opts(
-        text_font_size="8pt", text_color="#222222", default_tools=[]
+        text_font_size="8pt", text_color=LIGHT.ink, default_tools=[]
     )
     return [strips, texts]
 

@@ -11,13 +11,14 @@ from genobit.epistasis.plots.penetrance import cell_hover, quantity, short_name
 from genobit.epistasis.result import GENOTYPES, Cells, Ranked, ranked
 from genobit.visual.placing import text_width
 from genobit.visual.style import few_marks, plain_frame
+from genobit.visual.tokens import LIGHT, OTHER_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import xarray as xr
 
-_BAR, _INK = "#b9cde0", "#1a1a1a"
+_BAR, _INK = OTHER_GROUP, LIGHT.ink
 #: Gap between the bars of two members, and margin beside the outer bars, in bar spacings.
 _APART, _BESIDE = 0.8, 0.7
 #: Screen pixels between two texts.

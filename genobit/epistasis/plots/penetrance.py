@@ -9,7 +9,8 @@ import numpy as np
 from bokeh.models import FixedTicker, HoverTool
 
 from genobit.epistasis.result import GENOTYPES, Cells, Ranked, ranked
-from genobit.visual.style import ORANGE_TO_PURPLE, WHITE, Scale, few_marks, palette, plain_frame
+from genobit.visual.style import DIVERGING, WHITE, Scale, few_marks, palette, plain_frame
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +27,10 @@ _GAP = 0.45
 #: Width and height of a cell in screen pixels, and font size, by the number of members.
 _CELL = {1: (96, 66), 2: (96, 66), 3: (64, 50), 4: (52, 38)}
 _LETTERS = {1: "10pt", 2: "10pt", 3: "8pt", 4: "7pt"}
-_EMPTY = "#f4f4f4"
-_INK, _PAPER = "#1a1a1a", "#ffffff"
+_EMPTY = LIGHT.panel
+_INK, _PAPER = LIGHT.ink, LIGHT.paper
 #: Shares are scaled to -1 to 1; white, in the middle, is the share among all samples.
-_SCALE = Scale("share", "share of cases", (-1.0, 1.0), ORANGE_TO_PURPLE)
+_SCALE = Scale("share", "share of cases", (-1.0, 1.0), DIVERGING)
 #: Colours below this luminance get white text.
 _DARK = 0.25
 
@@ -124,7 +125,7 @@ def draw_cells(
         colorbar=True,
         clabel=quantity(found, of_class),
         colorbar_opts=_colour_bar(cells, reach),
-        line_color="#8c8c8c",
+        line_color=LIGHT.quiet,
         line_width=0.5,
         default_tools=["save"],
         tools=[cell_hover(found, of_class)],
@@ -135,7 +136,7 @@ def draw_cells(
         ["genotypes", "cases", "n", "share"],
         label="Empty",
     ).opts(
-        fill_color=_EMPTY, line_color="#c4c4c4", line_width=0.5, default_tools=[], hooks=[_hatched]
+        fill_color=_EMPTY, line_color=LIGHT.edge, line_width=0.5, default_tools=[], hooks=[_hatched]
     )
     texts = cells.texts()
     if order == MOST_MEMBERS:  # room for one line
@@ -316,7 +317,7 @@ def _title(found: Ranked, rank: int) -> str:
 
 
 def _hatched(plot: Any, _element: Any) -> None:
-    style = {"pattern": "/", "color": "#c4c4c4", "weight": 0.6, "scale": 9}
+    style = {"pattern": "/", "color": LIGHT.edge, "weight": 0.6, "scale": 9}
     plot.handles["glyph"].update(**{f"hatch_{name}": value for name, value in style.items()})
 
 

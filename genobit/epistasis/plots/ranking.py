@@ -19,6 +19,7 @@ from genobit.visual.style import (
     plain_frame,
 )
 from genobit.visual.tables import Column, draw_table, numbers, powers
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +201,7 @@ def draw_permutations(found: Ranked, marked: int | None = 0) -> hv.Overlay:
     top = 1.18 * max(int(counts.max()), 1)
     columns = {"x": edges[:-1], "y": 0 * counts, "x1": edges[1:], "y1": counts, "n": counts}
     bars = hv.Rectangles(columns, ["x", "y", "x1", "y1"], "n", label="Permutations").opts(
-        color="#8c8c8c",
+        color=LIGHT.quiet,
         line_color="white",
         line_width=0.5,
         default_tools=["save"],

@@ -24,6 +24,7 @@ from genobit.visual.style import (
     number,
     plain_frame,
 )
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -207,7 +208,7 @@ def _tree(arranged: OrderedMatrix) -> tuple[hv.Segments, list[tuple[float, str]]
         round_ends = (f"{low:.2g}", f"{(low + high) / 2:.2g}")
         ticks = [(float(place(np.asarray(text, "f8"))), text) for text in round_ends]
     drawn = hv.Segments(lines, ["x", "y", "x1", "y1"], label="Tree")
-    return drawn.opts(color="#444444", line_width=1, default_tools=[]), ticks
+    return drawn.opts(color=LIGHT.slate, line_width=1, default_tools=[]), ticks
 
 
 def _frame(plot: Any, element: Any) -> None:

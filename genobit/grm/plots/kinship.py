@@ -27,12 +27,13 @@ from genobit.visual.style import (
     plain_frame,
 )
 from genobit.visual.tables import Column, draw_table, numbers
+from genobit.visual.tokens import BANDS, LIGHT
 
 if TYPE_CHECKING:
     import xarray as xr
 
 #: Background colours of the bands, closest degree first; unrelated pairs are on white.
-BAND_COLOURS = ("#f4c9b0", "#fbe3c0", "#e2efda", "#dbe9f6")
+BAND_COLOURS = BANDS
 SHORT = {
     "duplicate or twin": "twin",
     "first degree": "1st",
@@ -194,7 +195,7 @@ def _shades(
         active_tools=["xbox_select"],
     )
     labels = hv.Labels(names, ["x", "y"], "name").opts(
-        text_color="#333333", text_font_size="9pt", default_tools=[]
+        text_color=LIGHT.ink, text_font_size="9pt", default_tools=[]
     )
     return shades, labels
 

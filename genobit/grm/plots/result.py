@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.data.labels import text
-from genobit.visual.style import BLUES, ORANGE_TO_PURPLE, Scale
+from genobit.visual.style import DIVERGING, SEQUENTIAL, Scale
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -120,10 +120,10 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
         # KING kinship can fall below -0.5 between populations.
         if measure.own is not None and reach > measure.own:
             reach, clip = measure.own, f"; ends at ±{measure.own:g}, a sample with itself"
-        return Scale(measure.label, measure.name + clip, (-reach, reach), ORANGE_TO_PURPLE)
+        return Scale(measure.label, measure.name + clip, (-reach, reach), DIVERGING)
     if not low < high:
         low, high = min(low, 0.0), max(high, 1.0)
-    return Scale(measure.label, measure.name + clip, (low, high), BLUES)
+    return Scale(measure.label, measure.name + clip, (low, high), SEQUENTIAL)
 
 
 def pair_values(matrix: xr.DataArray) -> np.ndarray:

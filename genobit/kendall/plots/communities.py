@@ -13,6 +13,7 @@ from bokeh.models import HoverTool
 from genobit.visual.colouring import one_colour_each
 from genobit.visual.placing import LETTER, LINE, fit, free_labels, pack_circles
 from genobit.visual.style import number
+from genobit.visual.tokens import LIGHT, OTHER_GROUP
 
 if TYPE_CHECKING:
     from genobit.kendall.plots.links import Links
@@ -102,7 +103,7 @@ def _lines(bubbles: CommunityLayout) -> hv.Segments:
     }
     lines = hv.Segments(columns, ["x", "y", "x1", "y1"], ["width", "edges"], label="Edges")
     return lines.opts(
-        color="#9a9a9a",
+        color=OTHER_GROUP,
         alpha=0.6,
         line_width="width",
         default_tools=["save"],
@@ -146,7 +147,7 @@ def _counts(bubbles: CommunityLayout) -> hv.Labels:
     fits = [k for k in range(bubbles.n) if bubbles.radius[k] > LETTER * len(texts[k]) / 2 + 1]
     rows = [(bubbles.x[k], bubbles.y[k], texts[k]) for k in fits]
     return hv.Labels(rows, ["x", "y"], "text", label="Members").opts(
-        text_color="#111111", text_font_size="8pt", default_tools=[]
+        text_color=LIGHT.ink, text_font_size="8pt", default_tools=[]
     )
 
 
@@ -159,7 +160,7 @@ def _names(bubbles: CommunityLayout) -> hv.Labels:
     ]
     rows = [(bubbles.x[k], y[k], texts[k]) for k in clear]
     return hv.Labels(rows, ["x", "y"], "text", label="Hubs").opts(
-        text_color="#333333", text_font_size="8pt", default_tools=[]
+        text_color=LIGHT.ink, text_font_size="8pt", default_tools=[]
     )
 
 

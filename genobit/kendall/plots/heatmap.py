@@ -15,7 +15,7 @@ from genobit.data.labels import text
 from genobit.visual.clusters import Dendrogram, cluster
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
 from genobit.visual.style import (
-    ORANGE_TO_PURPLE,
+    DIVERGING,
     SELECTED_COLOUR,
     Scale,
     add_image_hover,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-SCALE = Scale("τ", "Kendall's τ", (-1.0, 1.0), ORANGE_TO_PURPLE)
+SCALE = Scale("τ", "Kendall's τ", (-1.0, 1.0), DIVERGING)
 #: Size of the square in screen pixels.
 SQUARE = 340
 #: Most variables whose names are written along the axes.

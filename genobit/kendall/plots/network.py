@@ -20,7 +20,8 @@ from genobit.kendall.plots.communities import CommunityLayout, draw_bubbles, gat
 from genobit.kendall.plots.links import Links, links_of
 from genobit.visual.colouring import Colouring, colouring, colouring_of, one_colour_each
 from genobit.visual.placing import LETTER, LINE, backed, fit, free_labels, pack_circles
-from genobit.visual.style import ORANGE_TO_PURPLE, SELECTED_COLOUR, number, plain_frame, shortened
+from genobit.visual.style import DIVERGING, SELECTED_COLOUR, WHITE, number, plain_frame, shortened
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ FRAME = (450.0, 400.0)
 KEY = 125.0
 #: Diameters of the smallest and of the largest node, in screen pixels.
 SMALLEST, LARGEST = 5.0, 17.0
-POSITIVE, NEGATIVE = ORANGE_TO_PURPLE[8], ORANGE_TO_PURPLE[2]
+POSITIVE, NEGATIVE = DIVERGING[7][1], DIVERGING[1][1]
 #: Most categories in the key.
 KEYS = 16
 
@@ -269,7 +270,7 @@ def _nodes(laid: NetworkLayout, colours: Colouring, selected: Sequence[int]) -> 
         "name": links.names,
         "degree": links.degree,
         "value": colours.values,
-        "line": np.where(ringed, SELECTED_COLOUR, "#ffffff"),
+        "line": np.where(ringed, SELECTED_COLOUR, WHITE),
         "width": np.where(ringed, 3.0, 0.5),
     }
     rows = [("variable", "@name"), ("edges", "@degree"), (colours.name or "variable", "@value")]
@@ -294,7 +295,7 @@ def _names(laid: NetworkLayout) -> hv.Labels:
     rank = rank[within[hubs][rank] <= of[hubs][rank] / PER_NAME]
     chosen = rank[free_labels(x[rank], y[rank], [texts[k] for k in rank], FRAME[0])[:HUBS]]
     return hv.Labels([(x[k], y[k], texts[k]) for k in chosen], ["x", "y"], "name").opts(
-        text_color="#222222",
+        text_color=LIGHT.ink,
         text_font_size="8pt",
         text_font_style="bold",
         default_tools=[],
@@ -336,7 +337,7 @@ def _key(colours: Colouring, *, nodes: bool) -> hv.Overlay:
         dots
         * strokes
         * hv.Labels(texts, ["x", "y"], "text", label="Meaning").opts(
-            text_align="left", text_color="#333333", text_font_size="8pt", default_tools=[]
+            text_align="left", text_color=LIGHT.ink, text_font_size="8pt", default_tools=[]
         )
     )
 
@@ -348,7 +349,7 @@ def _entries(colours: Colouring) -> list[tuple[str, str]]:
         common = {text for text, _ in counts.most_common(KEYS)}
         entries = [(text, c) for text, c in colours.colours.items() if text in common]
         hidden = len(counts) - len(entries)
-        return entries + ([(f"and {hidden} more", "#ffffff")] if hidden else [])
+        return entries + ([(f"and {hidden} more", WHITE)] if hidden else [])
     low, high = colours.limits
     return [
         (f"{low + share * (high - low):.3g}", Viridis256[round(255 * share)])

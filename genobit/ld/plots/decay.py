@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.visual.style import POINT_COLOUR, WIDTH, margins, number, scale_of
+from genobit.visual.style import WIDTH, margins, number, scale_of
+from genobit.visual.tokens import GROUPS
 
 if TYPE_CHECKING:
     import xarray as xr
 
 POPULATIONS = "populations"
-#: Colour-blind safe (Okabe and Ito), for several populations; one has the colour of other plots.
-COLOURS = (POINT_COLOUR, "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+#: Colours of populations.
+COLOURS = GROUPS
 #: Points of a curve: smooth at the width of a plot.
 STEPS = 200
 #: Scale and unit of distances: base pairs are drawn in kb.

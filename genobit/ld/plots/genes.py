@@ -10,6 +10,7 @@ import numpy as np
 from bokeh.models import HoverTool
 
 from genobit.visual.style import POINT_COLOUR, WIDTH, few_marks, margins, number
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +131,7 @@ def _drawn(bars: dict[str, Any], labels: dict[str, Any], unnamed: int) -> hv.Ove
         text_align="left",
         text_baseline="middle",
         text_font_size="8pt",
-        text_color="#222222",
+        text_color=LIGHT.ink,
         padding=0,
         default_tools=[],
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from genobit.data.labels import text
 from genobit.ld.plots.result import contig_name
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from genobit.ld.plots.hover import Shape
     from genobit.visual.pixels import Pixels
 
-BLOCK_COLOUR = "#d95f02"
+BLOCK_COLOUR = LIGHT.ink
 #: Segments (x, y, x1, y1).
 Lines = list[tuple[float, ...]]
 

@@ -13,6 +13,7 @@ from genobit.visual.genome import places
 from genobit.visual.style import (
     LEAD_COLOUR,
     NO_VALUE_COLOUR,
+    PALE_COLOUR,
     POINT_COLOUR,
     WIDTH,
     few_marks,
@@ -128,7 +129,7 @@ def block_track(blocks: xr.Dataset) -> hv.Overlay:
         "first": found.names[:count],
         "last": found.names[count:],
         "variants": n,
-        "colour": np.where(np.arange(count) % 2, "#6baed6", POINT_COLOUR),
+        "colour": np.where(np.arange(count) % 2, PALE_COLOUR, POINT_COLOUR),
     }
     tips = [("from", "@first"), ("to", "@last"), ("variants", "@variants")]
     boxes = hv.Rectangles(columns, ["x", "y", "x1", "y1"], list(columns)[4:], label="Blocks")

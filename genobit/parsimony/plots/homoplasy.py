@@ -11,6 +11,7 @@ from bokeh.models import HoverTool
 from genobit.parsimony.plots.pixel_layers import Lines
 from genobit.visual.style import (
     LEAD_COLOUR,
+    PALE_COLOUR,
     POINT_COLOUR,
     few_marks,
     number,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 BARS = 450
 #: Most sites in a table that is drawn.
 LISTED = 500
-_PALE = "#9ecae1"
+_PALE = PALE_COLOUR
 
 
 def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:

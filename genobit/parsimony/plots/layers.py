@@ -10,7 +10,8 @@ from genobit.parsimony.plots.layout import LETTERS, WIDTH, PlacedTree
 from genobit.parsimony.plots.pixel_layers import Dots, Layer, Lines, Texts
 from genobit.parsimony.plots.states import DARK, SiteStates
 from genobit.visual.placing import LETTER, free_labels
-from genobit.visual.style import BLUES, LEAD_COLOUR, SELECTED_COLOUR, number, shortened
+from genobit.visual.style import LEAD_COLOUR, SELECTED_COLOUR, SEQUENTIAL, number, shortened
+from genobit.visual.tokens import LIGHT, OTHER_GROUP, ramp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,8 @@ _LETTERED = 11.0
 #: Screen pixels by which the ring of a selected tip exceeds its dot.
 _RING = 7.0
 _THIN, _THICK = 1.6, 5.0
-_NO_CHANGE = "#b8b8b8"
-_CHANGES = BLUES[3:]
+_NO_CHANGE = OTHER_GROUP
+_CHANGES = ramp(SEQUENTIAL, 6, 0.35)
 
 
 def layers_of(
@@ -116,7 +117,7 @@ def _nodes(placed: PlacedTree, states: SiteStates | None) -> Dots:
         # The root has no branch to click or to hover over.
         chosen = np.array([tree.parents.size - 1])
         names = tree.names[chosen].tolist()
-        return Dots("Nodes", laid.x[chosen], laid.y[chosen], ["#333333"], 4.0, {"node": names})
+        return Dots("Nodes", laid.x[chosen], laid.y[chosen], [LIGHT.slate], 4.0, {"node": names})
     about: dict[str, Sequence[Any]] = {"node": tree.names.tolist(), "state": states.states}
     return Dots("Nodes", laid.x, laid.y, states.colours, _dot_size(placed), about)
 
@@ -127,7 +128,7 @@ def _letters(placed: PlacedTree, states: SiteStates | None) -> list[Layer]:
     short = [drawn and len(state) == 1 for state in (states.states if states else [])]
     dark = [short[k] and states.colours[k] in DARK for k in range(len(short))] if states else []
     layers: list[Layer] = []
-    for label, colour, wanted in (("States", "#000000", False), ("Pale states", "#ffffff", True)):
+    for label, colour, wanted in (("States", LIGHT.ink, False), ("Pale states", LIGHT.paper, True)):
         chosen = [k for k, here in enumerate(short) if here and dark[k] == wanted]
         letters = [states.states[k] for k in chosen] if states else []
         x, y = laid.x[chosen], laid.y[chosen]
@@ -154,7 +155,7 @@ def _names(placed: PlacedTree) -> list[Layer]:
     leads = np.column_stack([start, end]) if aligned else np.empty((0, 4))
     texts = np.array([shortened(str(tree.names[node]), LETTERS) for node in tip], dtype=object)
     layers: list[Layer] = [
-        Lines("Leads", leads, ["#dddddd"] * len(leads), [0.7] * len(leads)),
+        Lines("Leads", leads, [LIGHT.rule] * len(leads), [0.7] * len(leads)),
     ]
     to_the_left = outwards[:, 0] < -1e-9
     for label, chosen, align, turn in (
@@ -193,7 +194,7 @@ def _numbers(placed: PlacedTree, numbers: str) -> Texts:
     free = np.array(written, dtype="i8") - len(others[2])
     free = free[free >= 0]
     chosen, x, y = chosen[free], x[free], y[free]
-    return Texts("Numbers", x, y, texts[chosen].tolist(), 7, "#444444", backed=True)
+    return Texts("Numbers", x, y, texts[chosen].tolist(), 7, LIGHT.slate, backed=True)
 
 
 def _taken(placed: PlacedTree) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -260,7 +261,7 @@ def _key(placed: PlacedTree, states: SiteStates | None) -> list[Layer]:
     return [
         Lines("Key", ends, colours, widths),
         Dots("States of the key", np.array(columns[0]), np.array(columns[1]), columns[2], 11),
-        Texts("Meaning", np.array(x), np.array(at), list(texts), 8, "#333333", "left"),
+        Texts("Meaning", np.array(x), np.array(at), list(texts), 8, LIGHT.ink, "left"),
     ]
 
 

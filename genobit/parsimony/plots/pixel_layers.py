@@ -13,6 +13,7 @@ from bokeh.models import HoverTool
 
 from genobit.visual.placing import backed
 from genobit.visual.style import few_marks, plain_frame
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -89,7 +90,7 @@ class Dots:
         return dots.opts(
             color="color",
             size=self.size,
-            line_color="#333333",
+            line_color=LIGHT.slate,
             line_width=0.6,
             **_hover(self.about),
         )
@@ -99,7 +100,7 @@ class Dots:
         for x, y, colour in zip(self.x, self.y, self.colour, strict=True):
             yield (
                 f'<circle cx="{x:.2f}" cy="{height - y:.2f}" r="{self.size / 2:.2f}" '
-                f'fill="{colour}" stroke="#333333" stroke-width="0.6"/>'
+                f'fill="{colour}" stroke="{LIGHT.slate}" stroke-width="0.6"/>'
             )
 
 
@@ -112,7 +113,7 @@ class Texts:
     y: Floats
     text: Sequence[str]
     size: float = 8.0
-    colour: str = "#222222"
+    colour: str = LIGHT.ink
     align: str = "center"
     angle: Floats | None = None
     style: str = "normal"
@@ -215,7 +216,7 @@ def svg(layers: Sequence[Layer], width: float, height: float, title: str) -> str
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height + room:g}" '
         f'viewBox="0 0 {width:g} {height + room:g}" font-family="Helvetica, Arial, sans-serif">\n'
-        f'<rect width="100%" height="100%" fill="#ffffff"/>\n{words}\n'
+        f'<rect width="100%" height="100%" fill="{LIGHT.paper}"/>\n{words}\n'
         f'<g transform="translate(0 {room:g})" stroke-linecap="round">\n{body}\n</g>\n</svg>\n'
     )
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.data.labels import text
-from genobit.visual.colouring import OKABE_ITO
 from genobit.visual.style import number
+from genobit.visual.tokens import BASES, GROUPS, LIGHT, OTHER_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Colour of nodes with several possible states or an unknown one.
-UNSURE = "#ffffff"
+UNSURE = LIGHT.paper
 #: Colour of states beyond the palette; their letters tell them apart.
-OTHER = "#9a9a9a"
+OTHER = OTHER_GROUP
 #: Colours on which letters are white.
-DARK = {"#0072b2", "#009e73", "#d55e00", "#882255"}
+DARK = {GROUPS[k] for k in (0, 2, 5, 6, 7)}
 #: States with the same colour at every site.
-_FAMILIAR = ("ACGT-", "0123456")
+_FAMILIAR = (BASES | {"-": GROUPS[5]}, dict(zip("0123456", GROUPS, strict=False)))
 _UNKNOWN = "?"
 
 
@@ -107,13 +107,13 @@ def colours_of_states(states: Sequence[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> colours_of_states("GAG") == {"A": "#0072b2", "G": "#009e73"}
+    >>> colours_of_states("GAG") == {"A": "#009e73", "G": "#e69f00"}
     True
     """
     counts = Counter(states)
     for familiar in _FAMILIAR:
         if set(counts) <= set(familiar):
-            return {s: OKABE_ITO[k] for k, s in enumerate(familiar) if s in counts}
-    common = sorted(s for s, _ in counts.most_common(len(OKABE_ITO)))
-    colours = dict(zip(common, OKABE_ITO, strict=False))
+            return {state: colour for state, colour in familiar.items() if state in counts}
+    common = sorted(s for s, _ in counts.most_common(len(GROUPS)))
+    colours = dict(zip(common, GROUPS, strict=False))
     return colours | dict.fromkeys(sorted(set(counts) - set(colours)), OTHER)

@@ -15,6 +15,7 @@ from genobit.parsimony.plots.pixel_layers import Layer, Lines, Texts, figure
 from genobit.parsimony.rooting import rooted_at, splits
 from genobit.visual.placing import LETTER
 from genobit.visual.style import LEAD_COLOUR, number
+from genobit.visual.tokens import GROUPS, LIGHT, OTHER_GROUP
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,7 +31,7 @@ _LETTERS = 20
 _ROUNDS = 4
 #: Most starts, and tips x starts; large trees get fewer starts.
 _STARTS, _STARTED = 12, 600
-_SHARED, _CROSSED, _STRAIGHT = "#4a4a4a", "#e0a070", "#bdbdbd"
+_SHARED, _CROSSED, _STRAIGHT = LIGHT.slate, GROUPS[1], OTHER_GROUP
 
 
 @dataclass(frozen=True)
