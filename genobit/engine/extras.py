@@ -22,6 +22,7 @@ EXTRAS = {
     "ipywidgets": "viz",
     "jupyter_bokeh": "viz",
     "jupyterlab": "viz",
+    "matplotlib": "viz",
     "msprime": "sample",
     "panel": "viz",
     "pyarrow": "io",
@@ -34,7 +35,8 @@ REQUIREMENTS = {
     "sample": ("msprime",),
     "trees": ("dendropy",),
     "viz": (
-        "bokeh", "holoviews", "ipywidgets", "jupyter_bokeh", "jupyterlab", "panel", "voila",
+        "bokeh", "holoviews", "ipywidgets", "jupyter_bokeh", "jupyterlab", "matplotlib", "panel",
+        "voila",
     ),
 }  # fmt: skip
 """Packages of each extra. `pip install 'genobit[viz]'` works only where an index has genobit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from genobit.engine.spelling import did_you_mean
@@ -17,12 +17,15 @@ class Result:
 
     `made_by` names the call that returns the result. `matches` recognises the result, also if a
     part of it was selected. `kinds` maps each kind of plot to a function that takes the result and
-    options and returns a HoloViews object; the first kind is the default.
+    options and returns a HoloViews object; the first kind is the default. `papers` maps kinds that
+    have a form of their own for papers to a function that takes the result and options and returns
+    a `genobit.visual.paper.page.Paper`.
     """
 
     made_by: str
     matches: Callable[[Any], bool]
     kinds: Mapping[str, Callable[..., Any]]
+    papers: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     def kind(self, name: str | None) -> tuple[str, Callable[..., Any]]:
         """Return the name and the function of a kind of plot, of the default if ``name`` is None.

@@ -1,0 +1,151 @@
+"""Pages of figures for papers: sizes in millimetres, fonts, and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from genobit.engine.extras import needed_by
+from genobit.visual.tokens import AXIS_PT, BASE_PT, FONTS, LIGHT, NOTE_PT, TITLE_PT
+
+with needed_by("A figure for a paper"):
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+INCH = 25.4
+#: Margin of a page in millimetres.
+MARGIN = 3.0
+#: Pixels an inch of a PNG, and of images inside of PDF and SVG.
+DPI = 300
+_STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": list(FONTS),
+    "font.size": BASE_PT,
+    "mathtext.fontset": "custom",
+    "axes.titlesize": TITLE_PT,
+    "axes.titlelocation": "left",
+    "axes.labelsize": BASE_PT,
+    "axes.labelpad": 2.0,
+    "axes.linewidth": AXIS_PT,
+    "axes.edgecolor": LIGHT.ink,
+    "axes.labelcolor": LIGHT.ink,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": NOTE_PT,
+    "ytick.labelsize": NOTE_PT,
+    "xtick.major.width": AXIS_PT,
+    "ytick.major.width": AXIS_PT,
+    "xtick.major.size": 2.0,
+    "ytick.major.size": 2.0,
+    "xtick.major.pad": 2.0,
+    "ytick.major.pad": 2.0,
+    "xtick.color": LIGHT.ink,
+    "ytick.color": LIGHT.ink,
+    "text.color": LIGHT.ink,
+    "legend.fontsize": NOTE_PT,
+    "legend.frameon": False,
+    "lines.linewidth": 0.9,
+    "patch.linewidth": 0.3,
+    "savefig.dpi": DPI,
+    # Text stays text: embedded TrueType in PDF, letters in SVG.
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    # Names inside of an SVG come from this salt, so that a figure drawn twice is the same file.
+    "svg.hashsalt": "genobit",
+}
+
+
+def style() -> AbstractContextManager[None]:
+    """Return a context in which matplotlib draws with the design tokens."""
+    return mpl.rc_context(_STYLE)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The form of a plot for papers.
+
+    `draw` fills an empty axes. `height` returns the height of the page for its width, in
+    millimetres. A `whole` form places its own panels and margins with `panel`.
+    """
+
+    draw: Callable[[Axes], None]
+    height: Callable[[float], float]
+    whole: bool = False
+
+
+def page_of(paper: Paper, width_mm: float) -> Figure:
+    """Return a matplotlib figure of this width with the form drawn on it."""
+    if not 20 <= width_mm <= 1000:
+        raise ValueError(f"width_mm is {width_mm}; use 20 to 1,000 millimetres")
+    size = width_mm / INCH, paper.height(width_mm) / INCH
+    with style():
+        if paper.whole:
+            figure = Figure(size, facecolor=LIGHT.paper)
+            axes = figure.add_axes((0, 0, 1, 1))
+        else:
+            pad = MARGIN / INCH
+            engine = ConstrainedLayoutEngine(w_pad=pad, h_pad=pad)
+            figure = Figure(size, facecolor=LIGHT.paper, layout=engine)
+            axes = figure.add_subplot()
+        paper.draw(axes)
+    return figure
+
+
+def draw_on(paper: Paper, axes: Axes) -> Axes:
+    """Draw the form into an axes of the user's own figure, and return the axes."""
+    with style():
+        paper.draw(axes)
+    return axes
+
+
+def write(figure: Figure, target: Path, suffix: str) -> None:
+    """Write a figure as PDF, SVG or PNG."""
+    # Without dates, a figure drawn twice is the same file.
+    dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+    with style():
+        figure.savefig(target, format=suffix, metadata=dated[suffix])
+
+
+def size_of(axes: Axes) -> tuple[float, float]:
+    """Return the width and height of an axes in millimetres."""
+    box = axes.get_window_extent()
+    dpi = axes.get_figure(root=True).dpi  # type: ignore[union-attr]
+    return box.width / dpi * INCH, box.height / dpi * INCH
+
+
+def panel(axes: Axes, left: float, top: float, width: float, height: float) -> Axes:
+    """Return an empty axes inside of an axes, in millimetres from its upper left corner."""
+    whole_width, whole_height = size_of(axes)
+    bottom = whole_height - top - height
+    return axes.inset_axes(
+        (
+            left / whole_width,
+            bottom / whole_height,
+            width / whole_width,
+            height / whole_height,
+        )
+    )
+
+
+def letter(axes: Axes, text: str, left: float = -8.0, above: float = 2.0) -> None:
+    """Write the letter of a panel, in millimetres from its upper left corner."""
+    from genobit.visual.tokens import PANEL_PT
+
+    axes.annotate(
+        text,
+        (0, 1),
+        (left * 72 / INCH, above * 72 / INCH),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=PANEL_PT,
+        fontweight="bold",
+        va="baseline",
+    )
