@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class PlotMethods:
-    """The method ``plot`` of results."""
+class Plot:
+    """``plot`` of a result: ``result.genobit.plot(kind, **options)`` draws it."""
 
-    _data: Any
+    def __init__(self, data: Any) -> None:
+        self._data = data
 
-    def plot(self, kind: str | None = None, **options: Any) -> Any:
+    def __call__(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
         """Draw a result of genobit.
 
         Parameters
@@ -38,6 +39,8 @@ class PlotMethods:
             - allele frequencies: "spectrum"
             - statistics of variants: "spectrum", "histogram", "hwe"
             - statistics of samples: "histogram", "scatter"
+        ax
+            A matplotlib axes. The plot is drawn into it in its form for papers.
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists the valid names. `genobit.plots` describes the options of
@@ -46,7 +49,9 @@ class PlotMethods:
         Returns
         -------
             `genobit.visual.figure.Figure`, which a notebook shows. Elsewhere, ``.show()`` opens it
-            in a browser and ``.save("figure.html")`` writes it. ``.hv`` is the HoloViews object.
+            in a browser. ``.save("figure.pdf", width_mm=90)`` writes it for a paper, and
+            ``.save("figure.html")`` as an interactive page. ``.hv`` is the HoloViews object. With
+            ``ax``, the result is ``ax``.
 
         Raises
         ------
@@ -59,11 +64,22 @@ class PlotMethods:
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
         >>> ds.genobit.grm().genobit.plot()
-        <Figure 'VanRaden 1 of 3 samples': .show() opens it, .save("figure.html") writes it>
+        <Figure 'VanRaden 1 of 3 samples': .show() opens it, .save("figure.pdf") writes it>
         """
         # Import by name, as `explore` does.
         figures = importlib.import_module("genobit.launcher.figures")
-        return figures.figure_of(self._data, kind, options)
+        return figures.figure_of(self._data, kind, options, ax)
+
+
+class PlotMethods:
+    """The method ``plot`` of results."""
+
+    _data: Any
+
+    @property
+    def plot(self) -> Plot:
+        """Draw a result: ``plot(kind, ax=None, **options)``; see `genobit.data.plotting.Plot`."""
+        return Plot(self._data)
 
 
 class ReportMethods:

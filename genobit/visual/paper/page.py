@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,6 @@ _STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": list(FONTS),
     "font.size": BASE_PT,
-    "mathtext.fontset": "custom",
     "axes.titlesize": TITLE_PT,
     "axes.titlelocation": "left",
     "axes.labelsize": BASE_PT,
@@ -112,6 +112,14 @@ def write(figure: Figure, target: Path, suffix: str) -> None:
     dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
     with style():
         figure.savefig(target, format=suffix, metadata=dated[suffix])
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as the bytes of a PNG, for a notebook."""
+    held = io.BytesIO()
+    with style():
+        figure.savefig(held, format="png", dpi=220)
+    return held.getvalue()
 
 
 def size_of(axes: Axes) -> tuple[float, float]:
