@@ -121,7 +121,7 @@ class PairTable:
 
         Returns
         -------
-            All pairs, sorted by position.
+            All pairs, sorted by the first two columns.
 
         Raises
         ------
