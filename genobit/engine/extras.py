@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXTRAS = {
+    "anywidget": "viz",
     "bio2zarr": "io",
     "bokeh": "viz",
     "cyvcf2": "io",
@@ -20,10 +21,8 @@ EXTRAS = {
     "distributed": "cluster",
     "holoviews": "viz",
     "ipywidgets": "viz",
-    "jupyter_bokeh": "viz",
     "jupyterlab": "viz",
     "msprime": "sample",
-    "panel": "viz",
     "pyarrow": "io",
     "voila": "viz",
 }
@@ -33,9 +32,7 @@ REQUIREMENTS = {
     "io": ("bio2zarr[vcf]", "cyvcf2", "pyarrow"),
     "sample": ("msprime",),
     "trees": ("dendropy",),
-    "viz": (
-        "bokeh", "holoviews", "ipywidgets", "jupyter_bokeh", "jupyterlab", "panel", "voila",
-    ),
+    "viz": ("anywidget", "bokeh", "holoviews", "ipywidgets", "jupyterlab", "voila"),
 }  # fmt: skip
 """Packages of each extra. `pip install 'genobit[viz]'` works only where an index has genobit."""
 
