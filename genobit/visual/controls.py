@@ -22,6 +22,20 @@ def linked(explorer: Explorer, trait: str, control: ipywidgets.Widget) -> ipywid
     return control.add_class(f"{explorer.css}-{trait.replace('_', '-')}")
 
 
+def slider(text: str, value: float, top: float) -> ipywidgets.FloatSlider:
+    """Return a slider from 0 with its name in front."""
+    return ipywidgets.FloatSlider(
+        value=value,
+        min=0.0,
+        max=top,
+        step=0.01,
+        description=text,
+        readout_format=".2f",
+        style={"description_width": "initial"},
+        continuous_update=True,
+    )
+
+
 def row(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:
     """Return widgets in a row that wraps if there is no room."""
     return ipywidgets.HBox(widgets, layout={"flex_flow": "row wrap", "align_items": "center"})
@@ -54,32 +68,3 @@ def button(
 
 def _first_line(action: Any) -> str:
     return (action.__doc__ or "").partition("\n")[0].rstrip(".")
-
-
-def export_menu(explorer: Explorer, name: str) -> ipywidgets.HBox:
-    """Return the menu of the explorer's exports; `name` is the default name of files."""
-    exports = explorer.exports
-    what = dropdown("save", [(export.text, k) for k, export in enumerate(exports)], "270px")
-    what.add_class(f"{explorer.css}-export")
-    file = ipywidgets.Text(
-        value=name,
-        description="as",
-        tooltip="path and name of a new file, without its ending",
-        style={"description_width": "initial"},
-        layout={"width": "220px"},
-    ).add_class(f"{explorer.css}-file")
-    ending = ipywidgets.HTML().add_class("genobit-quiet")
-    save = ipywidgets.Button(description="save", icon="save", layout={"width": "80px"})
-
-    def offer(_change: Any) -> None:
-        ending.value = exports[what.value].ending
-        what.tooltip = save.tooltip = exports[what.value].meaning
-
-    def write(_button: Any) -> None:
-        chosen = exports[what.value]
-        explorer.try_to(chosen.save, f"{file.value}{chosen.ending}")
-
-    what.observe(offer, "value")
-    offer(None)
-    save.on_click(write)
-    return row(what, file, ending, save.add_class(f"{explorer.css}-save"))

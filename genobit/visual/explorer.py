@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from genobit.visual.home import Throttled, UiThread
 from genobit.visual.looks import THEMES
 from genobit.visual.stopping import Stoppable, Stopped
 from genobit.visual.style import number
-from genobit.visual.traits import meanings, refuse_unknown
+from genobit.visual.traits import TOLD, meanings, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import xarray as xr
+
+    from genobit.visual.figure import Figure
+    from genobit.visual.frame import Card
 
 #: Seconds between updates of the status line during a computation.
 TICK = 1.0
@@ -55,6 +59,8 @@ class Explorer(ipywidgets.VBox):
     ----------
     theme
         Colours of the explorer: "auto" follows the theme of the page; "light" and "dark" are fixed.
+    tab
+        Tab in view: "picture", or the name of a table.
     status
         Description of the last computation or error.
     busy
@@ -70,20 +76,29 @@ class Explorer(ipywidgets.VBox):
     css: ClassVar[str] = "genobit"
     #: Kind of names in the placeholder of the text box.
     selectable: ClassVar[str] = "variants or samples"
+    #: Name of the method that opens this explorer.
+    opened_by: ClassVar[str] = "explore"
+    #: Values of the trait `tab`.
+    tabs: ClassVar[tuple[str, ...]] = ("picture",)
     theme = traitlets.Enum(THEMES, "auto")
+    tab = traitlets.Unicode("picture")
     status = traitlets.Unicode("")
     busy = traitlets.Bool(False)  # noqa: FBT003  traitlets takes the default first
-    controls: tuple[ipywidgets.Widget, ...]
-    menu: ipywidgets.HBox
+    menu: ipywidgets.Dropdown
+    drawer: ipywidgets.VBox
+    card: Card
     status_row: ipywidgets.HBox
     selection: Selection
     _names: dict[str, Names]
     _quiet = False
+    _given: dict[str, Any]
+    """Arguments that are no traits, by name, such as a table of genes."""
     _stale: set[str]
     _later: Throttled
 
     def __init__(self, **initial: Any) -> None:
         refuse_unknown(type(self), initial)
+        self._given = {}
         self._home = UiThread()
         self._renew()
         self._jobs: list[Job] = []
@@ -94,6 +109,10 @@ class Explorer(ipywidgets.VBox):
         for name in ("genobit-explorer", self.css, f"genobit-theme-{self.theme}"):
             self.add_class(name)
         self.observe(self._dress, "theme")
+
+    @traitlets.validate("tab")
+    def _check_tab(self, proposal: Any) -> str:
+        return one_of("tab", proposal["value"], self.tabs)
 
     def _dress(self, change: Any) -> None:
         self.remove_class(f"genobit-theme-{change['old']}")
@@ -228,6 +247,7 @@ class Explorer(ipywidgets.VBox):
                 "another explorer's .selection"
             )
         self.selection = Selection() if selection is None else selection
+        self._data = data
         shares = selection is not None or any(dim in KINDS for dim in data.dims)
         self._names = self.selection.know(data) if shares else {}
         self._watchers: list[Callable[[Any], None]] = []
@@ -282,6 +302,63 @@ class Explorer(ipywidgets.VBox):
         """The entries of the save menu."""
         raise NotImplementedError
 
+    def python(self) -> str:
+        """Return the code that opens the explorer with this view.
+
+        Data have their names in the notebook, or "ds" if they have none.
+        """
+        kind = type(self)
+        values = {"theme": self.theme, "tab": self.tab}
+        values |= {name: getattr(self, name) for name in meanings(kind) if name not in TOLD}
+        known = {name: value for name, value in values.items() if name in kind.class_traits()}
+        changed = {k: v for k, v in known.items() if v != self.trait_defaults(k)}
+        given = {k: name_in_notebook(v, k) for k, v in self._given.items() if v is not None}
+        texts = given | {name: repr(value) for name, value in changed.items()}
+        arguments = ", ".join(f"{name}={text}" for name, text in texts.items())
+        data = name_in_notebook(self._data, "ds")
+        return f"{data}.genobit.{self.opened_by}({arguments})"
+
+    def figure(self) -> Figure:
+        """Return the picture in view as a figure for papers."""
+        raise NotImplementedError
+
+    def save_figure(self, path: str | Path, *, width_mm: float = 180.0) -> Path:
+        """Write the picture in view to a new file for a paper.
+
+        Parameters
+        ----------
+        path
+            Path of the new file, which ends in .pdf, .svg or .png.
+        width_mm
+            Width in millimetres.
+
+        Returns
+        -------
+        The absolute path.
+
+        Raises
+        ------
+        ValueError
+            If nothing has been drawn yet, or for another file ending.
+        FileExistsError
+            If the file exists already.
+        """
+        drawn = self.figure()
+        writers = {
+            f".{kind}": partial(_write_figure, drawn, width_mm, kind)
+            for kind in ("pdf", "svg", "png")
+        }
+        return self._saved(path, writers, "the figure")
+
+    @property
+    def papers(self) -> tuple[Export, ...]:
+        """The entries of the export menu for papers."""
+        meaning = "the picture in view, 180 mm wide"
+        return tuple(
+            Export(f"figure ({kind.upper()})", f".{kind}", self.save_figure, meaning)
+            for kind in ("pdf", "svg", "png")
+        )
+
     @property
     def page(self) -> Export:
         """The save menu entry that all explorers share: all pictures as HTML."""
@@ -325,6 +402,21 @@ class Explorer(ipywidgets.VBox):
 
     def _saved_table(self, path: str | Path, table: pd.DataFrame, noun: str) -> Path:
         return self._saved(path, {".csv": csv_writer(table)}, number(len(table), noun))
+
+
+def _write_figure(drawn: Figure, width_mm: float, kind: str, target: Path) -> None:
+    from genobit.visual.paper import page
+
+    page.write(drawn.to_matplotlib(width_mm), target, kind)
+
+
+def name_in_notebook(value: Any, otherwise: str) -> str:
+    """Return the name of an object in the notebook, or another one if it has none there."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    named = {} if shell is None else shell.user_ns
+    names = (k for k, v in named.items() if v is value and not k.startswith("_"))
+    return repr(value) if isinstance(value, str) else next(names, otherwise)
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:

@@ -1,47 +1,137 @@
-"""The frame of every explorer: controls, tools and status, then pictures and tables."""
+"""The frame of every explorer: a toolbar, the picture or a table, a drawer, tabs and a status."""
 
 from __future__ import annotations
 
 import html
-import re
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from genobit.visual.controls import export_menu, row
-from genobit.visual.explorer import SELECTED, Explorer
 from genobit.visual.looks import style
+from genobit.visual.menu import Copier, export_menu, file_name
+from genobit.visual.searching import SelectionRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
 
-#: A region, whose numbers may have commas and units, or a name.
-_NAME = re.compile(
-    r"[^,;\s]+:\d[\d,.]*(?:[kmb][bp]?)?(?:-|–|\.\.)(?:\d[\d,.]*\d|\d)(?:e\d+|[kmb][bp]?)?"
-    r"|[^,;\s]+",
-    re.IGNORECASE,
-)
+    from genobit.visual.explorer import Explorer
+
 _SPINNER = '<i class="fa fa-spinner fa-spin"></i> '
+#: Name of the tab that shows the picture.
+PICTURE = "picture"
 
 
 def framed(
     explorer: Explorer,
-    controls: Iterable[ipywidgets.Widget],
-    body: Iterable[ipywidgets.Widget],
+    toolbar: Sequence[ipywidgets.Widget],
+    drawer: Mapping[str, Sequence[ipywidgets.Widget]],
+    tabs: Mapping[str, ipywidgets.Widget],
     file: str,
+    search: ipywidgets.Widget | None = None,
 ) -> tuple[ipywidgets.Widget, ...]:
-    """Return an explorer's children in the order that all explorers share.
+    """Return an explorer's children in the places that all explorers share.
 
-    It also sets `controls`, `menu` and `status_row` of the explorer. `file` is the default name of
-    saved files.
+    `toolbar` has up to three controls. The search box, the export menu and the drawer's button
+    follow them. `search` is the selection by names unless it is given; then names are in the
+    drawer. `drawer` maps titles of sections to controls. `tabs` maps the values of the explorer's
+    trait `tab` to their contents, the picture first. `file` is the default name of saved files.
+
+    It also sets `menu`, `drawer`, `card` and `status_row` of the explorer.
     """
-    explorer.controls = tuple(controls)
-    explorer.menu = export_menu(explorer, file)
     selecting = SelectionRow(explorer)
-    tools = row(selecting, explorer.menu).add_class("genobit-tools")
+    named, copier = file_name(explorer, file), Copier()
+    explorer.card = Card(explorer)
+    explorer.menu = export_menu(explorer, named, copier)
     explorer.status_row = StatusRow(explorer)
-    said = row(explorer.status_row, selecting.line)
-    return (style(), *explorer.controls, tools, said, *body)
+    sections = {**drawer, "Selection": selecting.parts(alone=search is None), "Files": [named]}
+    explorer.drawer = _drawer(sections)
+    opener = _opener(explorer.drawer)
+    found = search or selecting.text
+    found.add_class("genobit-search")
+    bar = ipywidgets.HBox([*toolbar, found, explorer.menu, opener]).add_class("genobit-toolbar")
+    body = ipywidgets.VBox([_place(explorer, tabs, part) for part in dict.fromkeys(tabs.values())])
+    middle = ipywidgets.HBox([body.add_class("genobit-body"), explorer.card, explorer.drawer])
+    foot = ipywidgets.HBox([*_tabs(explorer, list(tabs)), explorer.status_row])
+    explorer.add_class("genobit-framed")
+    return (
+        style(),
+        bar,
+        middle.add_class("genobit-middle"),
+        foot.add_class("genobit-foot"),
+        copier,
+    )
+
+
+def _drawer(sections: Mapping[str, Sequence[ipywidgets.Widget]]) -> ipywidgets.VBox:
+    parts: list[ipywidgets.Widget] = []
+    for title, controls in sections.items():
+        parts += [ipywidgets.HTML(title).add_class("genobit-section"), *controls]
+    return ipywidgets.VBox(parts, layout={"display": "none"}).add_class("genobit-drawer")
+
+
+def _opener(drawer: ipywidgets.VBox) -> ipywidgets.ToggleButton:
+    button = ipywidgets.ToggleButton(icon="sliders", tooltip="more controls")
+
+    def show(change: Any) -> None:
+        drawer.layout.display = "flex" if change["new"] else "none"
+
+    button.observe(show, "value")
+    return button.add_class("genobit-icon").add_class("genobit-open")
+
+
+def _place(
+    explorer: Explorer, tabs: Mapping[str, ipywidgets.Widget], part: ipywidgets.Widget
+) -> ipywidgets.Widget:
+    """Return the content of tabs, which is there while one of them is chosen."""
+
+    def show(_change: Any) -> None:
+        part.layout.display = "flex" if tabs[explorer.tab] is part else "none"
+
+    explorer.observe(show, "tab")
+    show(None)
+    return part if tabs[PICTURE] is part else part.add_class("genobit-table")
+
+
+def _tabs(explorer: Explorer, names: list[str]) -> list[ipywidgets.Button]:
+    """Return the buttons of the tabs, of which the chosen one is marked."""
+    buttons = {name: ipywidgets.Button(description=name.capitalize()) for name in names}
+
+    def mark(_change: Any) -> None:
+        for name, button in buttons.items():
+            button.add_class("genobit-on") if explorer.tab == name else button.remove_class(
+                "genobit-on"
+            )
+
+    for name, button in buttons.items():
+        button.add_class("genobit-tab").add_class(f"{explorer.css}-tab-{name}")
+        button.on_click(lambda _, name=name: explorer.try_to(setattr, explorer, "tab", name))
+    explorer.observe(mark, "tab")
+    mark(None)
+    return list(buttons.values())
+
+
+class Card(ipywidgets.HTML):
+    """The selection on a card over the picture: its title, and values of it."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        super().__init__()
+        self.add_class("genobit-card").add_class(f"{explorer.css}-card")
+        self._explorer = explorer
+        explorer.observe(lambda _: self._place(), "tab")
+        self.show("", [])
+
+    def show(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
+        """Show a title and rows of a name and a value; without a title there is no card."""
+        cells = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{html.escape(value)}</td></tr>"
+            for name, value in rows
+        )
+        self.value = f"<h4>{html.escape(title)}</h4><table>{cells}</table>" if title else ""
+        self._place()
+
+    def _place(self) -> None:
+        there = bool(self.value) and self._explorer.tab == PICTURE
+        self.layout.display = "block" if there else "none"
 
 
 class StatusRow(ipywidgets.HBox):
@@ -55,8 +145,9 @@ class StatusRow(ipywidgets.HBox):
         self._again = _button("run again", "repeat", "compute what was stopped")
         self._stop.add_class(f"{css}-cancel").on_click(lambda _: explorer.try_to(explorer.stop))
         self._again.add_class(f"{css}-again").on_click(lambda _: explorer.try_to(explorer.again))
-        super().__init__((self._stop, self._again, self._line))
+        super().__init__((self._line, self._stop, self._again))
         self.layout.align_items = "center"
+        self.add_class("genobit-say")
         explorer.observe(self._say, ["status", "busy"])
         self._say(None)
 
@@ -69,52 +160,11 @@ class StatusRow(ipywidgets.HBox):
         text = f"<span {role}>{spinner}{html.escape(explorer.status)}</span>"
         if self._line.value != text:
             self._line.value = text
-        self._stop.disabled = not explorer.busy
+        self._stop.layout.display = "flex" if explorer.busy else "none"
         self._again.layout.display = "flex" if explorer.stopped else "none"
 
 
 def _button(text: str, icon: str, meaning: str) -> ipywidgets.Button:
     return ipywidgets.Button(
-        description=text, icon=icon, tooltip=meaning, layout={"width": "100px", "flex": "0 0 auto"}
+        description=text, icon=icon, tooltip=meaning, layout={"width": "auto", "flex": "0 0 auto"}
     )
-
-
-class SelectionRow(ipywidgets.HBox):
-    """A text box to select by name and a button to clear the selection.
-
-    `line` is a widget that shows the selection in words; it is placed elsewhere.
-    """
-
-    def __init__(self, explorer: Explorer) -> None:
-        self._selection = explorer.selection
-        css = explorer.css
-        self._text = ipywidgets.Text(
-            description="select",
-            placeholder=f"names of {explorer.selectable}",
-            tooltip=f"names of {explorer.selectable}, with commas or spaces between; then Enter",
-            continuous_update=False,
-            style={"description_width": "initial"},
-            layout={"width": "290px"},
-        ).add_class(f"{css}-select")
-        self._clear = ipywidgets.Button(
-            description="clear", icon="times", tooltip="select nothing", layout={"width": "80px"}
-        ).add_class(f"{css}-clear-selection")
-        self.line = ipywidgets.HTML().add_class(f"{css}-selection").add_class("genobit-selected")
-        self._text.observe(lambda change: explorer.try_to(self._read, change["new"]), "value")
-        self._clear.on_click(lambda _: explorer.try_to(self._selection.clear))
-        super().__init__((self._text, self._clear))
-        explorer._watch_selection(lambda _: explorer.try_to(self._say))
-        self._say()
-
-    def _read(self, text: str) -> None:
-        names = _NAME.findall(text)
-        if names:
-            self._selection.by_name(names)
-
-    def _say(self) -> None:
-        self._text.value = ""
-        self._clear.disabled = not (self._selection.variants or self._selection.samples)
-        some = [str(name) for kind in SELECTED for name in getattr(self._selection, kind)[:4]]
-        more = sum(len(getattr(self._selection, kind)) for kind in SELECTED) > len(some)
-        names = f" ({', '.join(some)}{', …' if more else ''})" if some else ""
-        self.line.value = html.escape(f"Selected: {self._selection.in_words()}{names}")

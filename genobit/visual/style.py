@@ -156,6 +156,21 @@ def margins(plot: Any, _element: Any) -> None:
     plot.state.toolbar.logo = None
 
 
+def fluid(height: int, left: int = 58, right: int = 62) -> Hook:
+    """Return a HoloViews hook that lets a figure of this height follow the width of the page.
+
+    Equal margins let stacked figures share their x axis.
+    """
+
+    def hook(plot: Any, _element: Any) -> None:
+        figure = plot.state
+        figure.update(frame_width=None, frame_height=None, width=None, height=height)
+        figure.update(sizing_mode="stretch_width", min_border_left=left, min_border_right=right)
+        figure.toolbar.logo = None
+
+    return hook
+
+
 def plain_frame(plot: Any, _element: Any) -> None:
     """Hide the grid and the logo (a HoloViews hook)."""
     plot.state.toolbar.logo = None

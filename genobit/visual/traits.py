@@ -10,7 +10,7 @@ from typing import Any
 from genobit.engine.spelling import did_you_mean
 
 #: Traits that an explorer sets and users only read.
-_TOLD = {"status", "busy"}
+TOLD = {"status", "busy"}
 
 
 @lru_cache
@@ -42,7 +42,7 @@ def refuse_unknown(kind: Any, initial: dict[str, Any]) -> None:
 
     ipywidgets would ignore such a name.
     """
-    known = sorted((set(meanings(kind)) & set(kind.class_traits())) - _TOLD)
+    known = sorted((set(meanings(kind)) & set(kind.class_traits())) - TOLD)
     for name in initial:
         if name not in known and name != "layout":
             raise TypeError(

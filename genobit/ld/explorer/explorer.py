@@ -13,19 +13,19 @@ from bokeh.models import SaveTool
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.data import Cohort, Window
 from genobit.ld.explorer.region import region_text
-from genobit.ld.explorer.traits import LDTraits, ld_controls
-from genobit.ld.explorer.views import Genes, PaintedDrawing, SidePanel, Track
+from genobit.ld.explorer.traits import LDTraits, drawer, search, toolbar
+from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
+from genobit.visual.figure import Figure
 from genobit.visual.files import Export, dataset_writers
-from genobit.visual.frame import framed
+from genobit.visual.frame import PICTURE, framed
 from genobit.visual.gestures import Gestures
 from genobit.visual.home import Throttled
-from genobit.visual.looks import panel, wrapping
 from genobit.visual.picture import fill
 from genobit.visual.pixels import lay_out, pair_at
-from genobit.visual.style import WIDTH, few_marks, margins, number, scale_of
+from genobit.visual.style import WIDTH, few_marks, fluid, number, scale_of
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import Frame, drawn, plot_of
 
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
 MAX_PIXELS = 500
 MAX_VARIANTS = 2_000
+#: Height of the picture in screen pixels, below the track of the lead variant and the genes.
+PICTURE_HEIGHT = 370
 
 
 class LDExplorer(LDTraits):
@@ -78,6 +80,7 @@ class LDExplorer(LDTraits):
     ) -> None:
         refuse_unknown(type(self), initial)
         self._join(selection, ds)
+        given = {"genes": genes, "blocks": blocks}
         table = None if genes is None else read_genes(genes)
         self._cohort = self._whole = cohort = Cohort(ds)
         self.statistics, self.contigs = cohort.statistics, cohort.contigs
@@ -93,6 +96,7 @@ class LDExplorer(LDTraits):
         if blocks is not None:
             initial.setdefault("show_blocks", True)
         super().__init__(**initial)
+        self._given = given
         self._make_parts(table)
         if self.selected:
             self._select("variants", self.selected)
@@ -106,12 +110,11 @@ class LDExplorer(LDTraits):
     def _make_parts(self, genes: pd.DataFrame | None) -> None:
         self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
         self._track = Track(self._home, self._on_track_tap)
-        self._track.box.layout.min_height = "240px"
         self._genes = Genes(self._home, genes)
-        self._beside = SidePanel(self._home, self._select_rows)
-        pictures = ipywidgets.VBox((self._track.box, self._plot_box, self._genes.box))
-        both = wrapping(pictures, panel(self._beside.box))
-        self.children = framed(self, ld_controls(self), [both], "ld_window")
+        self._lists = Lists(self._home, self._select_rows)
+        picture = ipywidgets.VBox((self._track.box, self._genes.box, self._plot_box))
+        tabs = dict.fromkeys(self.tabs, self._lists.box) | {PICTURE: picture}
+        self.children = framed(self, toolbar(self), drawer(self), tabs, "ld", search(self))
 
     def _on_trait(self, change: Any) -> None:
         if change["name"] == "selected":
@@ -165,10 +168,16 @@ class LDExplorer(LDTraits):
         """Entries of the save menu."""
         window = "the statistic of all pairs in view, with their labels"
         return (
-            Export("window (Zarr)", ".zarr", self.save, window),
-            Export("window (NetCDF)", ".nc", self.save, window),
+            *self.papers,
+            Export("matrix in view (Zarr)", ".zarr", self.save, window),
+            Export("matrix in view (NetCDF)", ".nc", self.save, window),
             self.page,
         )
+
+    def figure(self) -> Figure:
+        """Return the picture in view as a figure for papers."""
+        self.refresh()
+        return Figure(overlay(self._drawing(), WIDTH // 2))
 
     # Computing and drawing.
 
@@ -235,7 +244,7 @@ class LDExplorer(LDTraits):
         self._draw_around(stale)
 
     def _draw_around(self, stale: set[str]) -> None:
-        """Draw the tracks over and under the picture, and the side panel."""
+        """Draw the tracks over and under the picture, and the list."""
         anew = "plot" in stale
         extent = self._gestures.target or self._now().extent(self.axis)
         if self._row is None:
@@ -244,22 +253,22 @@ class LDExplorer(LDTraits):
             self._track.draw(self._track_picture, extent, anew=anew)
         if stale & {"window", "plot"}:
             self._genes.show(self.region[0], self._now(), self.axis, extent, anew=anew)
-        if stale & {"window", "beside"} or stale & {"colours", "track"} & _LISTS[self.beside]:
-            self._beside.ask(lambda: self._try(self._draw_beside))
+        if stale & {"window", "tab"} or stale & {"colours", "track"} & _LISTS[self.tab]:
+            self._lists.ask(lambda: self._try(self._draw_list))
         elif "selected" in stale:
-            self._beside.mark(self.selected)
+            self._lists.mark(self.selected)
 
-    def _draw_beside(self) -> None:
+    def _draw_list(self) -> None:
         window = self._now()
-        if self.beside == "variants":
-            self._beside.list_variants(window, self._row, self.selected)
-        elif self.beside == "pairs":
+        if self.tab == "variants":
+            self._lists.list_variants(window, self._row, self.selected)
+        elif self.tab == "pairs":
             least = self.threshold * scale_of(self.statistic).limits[1]
-            self._beside.list_pairs(window, least, self.selected)
-        elif self.beside == "decay":
-            self._beside.draw_decay(window)
+            self._lists.list_pairs(window, least, self.selected)
+        elif self.tab == "decay":
+            self._lists.draw_decay(window)
         else:
-            self._beside.clear()
+            self._lists.clear()
 
     def _build_plot(self) -> None:
         self._frame, self._repaint = Frame(), PaintedDrawing()
@@ -294,9 +303,9 @@ class LDExplorer(LDTraits):
             hooks=[
                 self._gestures.hook,
                 self._repaint.hook,
-                margins,
                 few_marks,
                 self._name_file,
+                fluid(PICTURE_HEIGHT),
             ],
         )
 
@@ -370,10 +379,10 @@ _STALE_BY_TRAIT = {
     "axis": {"plot"},
     "aggregate": {"colours"},
     "show_blocks": {"blocks"},
-    "beside": {"beside"},
+    "tab": {"tab"},
     "selected": {"selected"},
     "lead": {"track"},
     "of_samples": {"window", "track"},
 }
-#: Stale parts, other than the window, that redraw the side panel.
-_LISTS = {"nothing": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}
+#: Stale parts, other than the window, that redraw a list.
+_LISTS = {"picture": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}

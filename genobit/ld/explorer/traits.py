@@ -11,7 +11,7 @@ import traitlets
 from genobit.data.regions import contig_named, known_contig, parse_region
 from genobit.data.selection_by_label import unknown
 from genobit.ld.explorer.region import Region, region_text
-from genobit.visual.controls import button, dropdown, linked, row
+from genobit.visual.controls import button, dropdown, linked, slider
 from genobit.visual.explorer import Explorer
 from genobit.visual.pixels import AGGREGATES
 from genobit.visual.style import number, scale_of
@@ -61,9 +61,9 @@ class LDTraits(Explorer):
         ("mean"), or the first pair ("sample").
     show_blocks
         Whether haplotype blocks are outlined.
-    beside
-        Content of the side panel: "nothing", a table of the "variants" or of the strongest "pairs"
-        in view, or the "decay" of their LD with distance.
+    tab
+        Tab in view: the "picture", a table of the strongest "pairs" or of the "variants" in view,
+        or the "decay" of their LD with distance.
     selected
         Indices along `variants` of the selected variants, which the picture and the table mark. A
         click on a pair selects both variants.
@@ -83,6 +83,8 @@ class LDTraits(Explorer):
     contigs: list[str]
 
     css = "genobit-ld"
+    opened_by = "explore.ld"
+    tabs = ("picture", "pairs", "variants", "decay")
     statistic = traitlets.Unicode("r2")
     region: Any = RegionTrait(traitlets.Unicode(), traitlets.Float(), traitlets.Float())
     min_maf = traitlets.Float(0.0, min=0.0, max=0.5)
@@ -91,7 +93,6 @@ class LDTraits(Explorer):
     axis: Any = traitlets.Enum(("rank", "position"), "rank")
     aggregate: Any = traitlets.Enum(tuple(AGGREGATES), "max")
     show_blocks = traitlets.Bool(False)  # noqa: FBT003  traitlets takes the default first
-    beside = traitlets.Enum(("nothing", "variants", "pairs", "decay"), "nothing")
     selected: Any = traitlets.Tuple(())
     of_samples = traitlets.Enum(("all", "selected"), "all")
     lead = traitlets.Int(None, allow_none=True)
@@ -233,115 +234,92 @@ class LDTraits(Explorer):
         return f"; among {number(self._cohort.n_samples, 'selected sample')}"
 
 
-def ld_controls(explorer: LDTraits) -> tuple[ipywidgets.HBox, ...]:
-    """Make the rows of controls, which read and set the traits of the explorer."""
-    return (
-        _what(explorer),
-        _filters(explorer),
-        _where(explorer),
-        _more(explorer),
+def toolbar(explorer: LDTraits) -> list[ipywidgets.Widget]:
+    """Return the controls over the picture: statistic, frequency and zoom."""
+    statistic = ipywidgets.Dropdown(
+        options=[(scale_of(name).label, name) for name in explorer.statistics],
+        value=explorer.statistic,
+        layout={"width": "84px"},
     )
-
-
-def _what(explorer: LDTraits) -> ipywidgets.HBox:
-    statistic = linked(
-        explorer,
-        "statistic",
-        ipywidgets.Dropdown(
-            options=[(scale_of(name).label, name) for name in explorer.statistics],
-            value=explorer.statistic,
-            description="statistic",
-            layout={"width": "170px"},
-        ),
+    min_maf = slider("MAF ≥", explorer.min_maf, 0.5)
+    min_maf.layout.width = "180px"
+    zoom = (
+        button(explorer, "", "minus", "32px", explorer.widen, 2.0).add_class("genobit-ld-zoom-out"),
+        button(explorer, "", "plus", "32px", explorer.widen, 0.5).add_class("genobit-ld-zoom-in"),
     )
-    view = ipywidgets.ToggleButtons(
-        options=["triangle", "square"], value=explorer.view, style={"button_width": "80px"}
+    return [
+        linked(explorer, "statistic", statistic),
+        linked(explorer, "min_maf", min_maf),
+        ipywidgets.HBox(zoom).add_class("genobit-group"),
+    ]
+
+
+def drawer(explorer: LDTraits) -> dict[str, list[ipywidgets.Widget]]:
+    """Return the sections of the drawer."""
+    view = dropdown("shape", [(name, name) for name in ("triangle", "square")], "")
+    axis = dropdown("spacing", [("even", "rank"), ("to scale", "position")], "")
+    threshold = slider("hide below", explorer.threshold, 1.0)
+    aggregate = dropdown("many pairs in a pixel", [(name, name) for name in AGGREGATES], "")
+    blocks = ipywidgets.Checkbox(
+        value=explorer.show_blocks,
+        description="haplotype blocks",
+        tooltip="outline blocks of Gabriel et al. (2002)",
+        indent=False,
     )
-    axis = ipywidgets.ToggleButtons(
-        options=[("evenly spaced", "rank"), ("to scale", "position")],
-        value=explorer.axis,
-        style={"button_width": "130px"},
-    )
-    return row(statistic, linked(explorer, "view", view), linked(explorer, "axis", axis))
+    samples = dropdown("samples", [("all", "all"), ("selected", "selected")], "")
+    return {
+        "View": [
+            linked(explorer, "view", view),
+            linked(explorer, "axis", axis),
+            linked(explorer, "threshold", threshold),
+            linked(explorer, "aggregate", aggregate),
+        ],
+        "Place": [
+            _contig(explorer),
+            button(explorer, "to selection", "crosshairs", "", explorer.go_to_selection),
+        ],
+        "Tracks": [linked(explorer, "show_blocks", blocks)],
+        "Samples": [linked(explorer, "of_samples", samples)],
+    }
 
 
-def _filters(explorer: LDTraits) -> ipywidgets.HBox:
-    min_maf = _slider("minor allele frequency ≥", explorer.min_maf, 0.5)
-    threshold = _slider("hide below", explorer.threshold, 1.0)
-    return row(linked(explorer, "min_maf", min_maf), linked(explorer, "threshold", threshold))
-
-
-def _where(explorer: LDTraits) -> ipywidgets.HBox:
-    contig = ipywidgets.Dropdown(
-        options=explorer.contigs,
-        value=explorer.region[0],
-        description="contig",
-        tooltip="show the first variants of a contig",
-        layout={"width": "170px"},
-    )
+def search(explorer: LDTraits) -> ipywidgets.Text:
+    """Return the search box, which shows the region and takes another, a variant or a gene."""
     text = ipywidgets.Text(
         value=region_text(explorer.region),
-        description="region",
-        placeholder="contig:from-to, a variant or a gene",
+        placeholder="region, variant or gene",
         tooltip=(
             "contig:from-to in base pairs, kb or Mb, the id of a variant, or the name of a gene; "
             "then Enter"
         ),
         continuous_update=False,
-        layout={"width": "360px"},
     ).add_class("genobit-ld-region")
 
     def show(change: Any) -> None:
         # No loop: `ask` ignores a text that names the current region.
         text.value = region_text(change["new"])
-        contig.value = change["new"][0]
 
     def ask(change: Any) -> None:
         if change["new"] != region_text(explorer.region):
             explorer.try_to(explorer.go_to, change["new"])
+
+    explorer.observe(show, "region")
+    text.observe(ask, "value")
+    return text
+
+
+def _contig(explorer: LDTraits) -> ipywidgets.Dropdown:
+    contig = dropdown("contig", [(name, name) for name in explorer.contigs], "")
+    contig.value = explorer.region[0]
+    contig.tooltip = "show the first variants of a contig"
+
+    def show(change: Any) -> None:
+        contig.value = change["new"][0]
 
     def change_contig(change: Any) -> None:
         if change["new"] != explorer.region[0]:
             explorer.try_to(explorer.go_to_contig, change["new"])
 
     explorer.observe(show, "region")
-    text.observe(ask, "value")
     contig.observe(change_contig, "value")
-    buttons = (
-        button(explorer, "zoom in", "search-plus", "100px", explorer.widen, 0.5),
-        button(explorer, "zoom out", "search-minus", "100px", explorer.widen, 2.0),
-        button(explorer, "to selection", "crosshairs", "120px", explorer.go_to_selection),
-    )
-    return row(contig, text, *buttons)
-
-
-def _more(explorer: LDTraits) -> ipywidgets.HBox:
-    aggregate = dropdown("aggregate", [(name, name) for name in AGGREGATES], "310px")
-    blocks = ipywidgets.ToggleButton(
-        value=explorer.show_blocks,
-        description="haplotype blocks",
-        icon="object-group",
-        tooltip="outline blocks of Gabriel et al. (2002)",
-        layout={"width": "150px"},
-    )
-    kinds = ["nothing", "variants", "pairs", "decay"]
-    samples = dropdown("samples", [("all", "all"), ("selected", "selected")], "150px")
-    beside = dropdown("side panel", [(kind, kind) for kind in kinds], "220px")
-    return row(
-        linked(explorer, "aggregate", aggregate),
-        linked(explorer, "show_blocks", blocks),
-        linked(explorer, "of_samples", samples),
-        linked(explorer, "beside", beside),
-    )
-
-
-def _slider(description: str, value: float, top: float) -> ipywidgets.FloatSlider:
-    return ipywidgets.FloatSlider(
-        value=value,
-        min=0.0,
-        max=top,
-        step=0.01,
-        description=description,
-        style={"description_width": "initial"},
-        layout={"width": "390px"},
-    )
+    return contig.add_class("genobit-ld-contig")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from genobit.ld.plots.outlines import Lines
     from genobit.visual.pixels import Axis
 
-#: Debounce in seconds: the side panel follows when the window has not changed for this long.
+#: Debounce in seconds: the list follows when the window has not changed for this long.
 REST = 0.3
 #: Largest distance of the decay in base pairs: beyond it the curve is flat.
 DECAY = 500e3
@@ -79,6 +79,7 @@ class AlignedView(View):
     """A figure that shares the x axis of the picture; calls `tapped` with (x, y)."""
 
     css = "genobit-ld"
+    height: ClassVar[int]
 
     def __init__(self, home: UiThread, tapped: Callable[[float, float], None]) -> None:
         super().__init__(home)
@@ -108,8 +109,8 @@ class AlignedView(View):
 
     def _drawn(self) -> hv.Overlay:
         picture = drawn(self._picture)()
-        given = hooks_of(picture) or [margins]
-        hooks = [*given, few_marks, self._gestures.hook, self._repaint.hook]
+        given = [hook for hook in hooks_of(picture) if hook is not margins]
+        hooks = [*given, few_marks, self._gestures.hook, self._repaint.hook, fluid(self.height)]
         return picture.opts(apply_ranges=False, framewise=False, hooks=hooks)
 
 
@@ -117,7 +118,8 @@ class Track(AlignedView):
     """Track of r² of the window with the lead variant."""
 
     name = "track"
-    size = (760, 190)
+    size = (500, 120)
+    height = 165
 
     def __init__(self, home: UiThread, tapped: Callable[[float, float], None]) -> None:
         super().__init__(home, tapped)
@@ -137,7 +139,8 @@ class Genes(AlignedView):
     """
 
     name = "genes"
-    size = (760, 150)
+    size = (500, 80)
+    height = 120
 
     def __init__(self, home: UiThread, table: pd.DataFrame | None) -> None:
         super().__init__(home, lambda *_: None)
@@ -174,14 +177,14 @@ class Genes(AlignedView):
         self.draw(lambda: gene_track(genes, extent, **spaced), extent, anew=anew)
 
 
-class SidePanel(TableView):
-    """Side panel: the variants or the strongest pairs of the window, or the decay of its LD.
+class Lists(TableView):
+    """The variants or the strongest pairs of the window, or the decay of its LD.
 
     Calls `picked` with indices along the Dataset when rows are selected.
     """
 
     css = "genobit-ld"
-    name = "beside"
+    name = "list"
     size = (380, 200)
 
     def __init__(self, home: UiThread, picked: Callable[[tuple[int, ...]], None]) -> None:
