@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: Free space between a label and a branch, and around a label.
-_ABOVE, _AROUND = 0.55, 0.3
+#: Free space beside a label, and above and below it.
+_BESIDE, _OVER = 0.3, 0.08
+#: Largest distance of a number from its branch.
+_FAR = 0.55
+#: Free space below a number that is below its branch, so that it belongs to no other.
+_CLEAR = 1.6
 #: Place of a change along its branch, and half its largest height.
 _ALONG, _HALF = 0.68, 1.0
 _PLACES = (0.5, 0.4, 0.6, 0.3, 0.7)
@@ -57,12 +61,12 @@ class _Taken:
         self._boxes = np.vstack([boxes, np.full((room, 4), np.inf)])
         self._count = len(boxes)
 
-    def place(self, box: tuple[float, float, float, float]) -> bool:
-        """Take a box if it is free, and return whether it was."""
+    def place(self, box: tuple[float, float, float, float], clear: float = 0.0) -> bool:
+        """Take a box if it is free, with free space below it, and return whether it was."""
         left, top, right, bottom = box
         there = self._boxes[: self._count]
-        beside = (there[:, 0] < right + _AROUND) & (left - _AROUND < there[:, 2])
-        level = (there[:, 1] < bottom + _AROUND) & (top - _AROUND < there[:, 3])
+        beside = (there[:, 0] < right + _BESIDE) & (left - _BESIDE < there[:, 2])
+        level = (there[:, 1] < bottom + clear + _OVER) & (top - _OVER < there[:, 3])
         if (beside & level).any():
             return False
         self._boxes[self._count] = box
@@ -82,6 +86,7 @@ def label_branches(content: Content, placed: Frame) -> Labels:
     wanted.sort(key=lambda branch: (float(length[branch]), branch))
     taken = _Taken(boxes, len(changed) + len(wanted))
     changes, numbers = [], []
+    above = _distance(placed.pitch)
     for (x, top, bottom), branch in zip(bars.tolist(), changed, strict=True):
         words = _change(content, branch)
         reach = (bottom - top) / 2
@@ -90,45 +95,58 @@ def label_branches(content: Content, placed: Frame) -> Labels:
         )
         found = _first_free(taken, options, words, branch, bold=True)
         changes += [found] if found else []
+    with_bar = set(changed)
     for branch in wanted:
         words = content.numbers[branch]
-        options = _along(stems[branch], branch in set(changed))
+        places = _BESIDE_BAR if branch in with_bar else _PLACES
+        options = _along(stems[branch], above, places)
         found = _first_free(taken, options, words, branch)
         numbers += [found] if found else []
     lost = len(wanted) - len(numbers), len(changed) - len(changes)
     return Labels(numbers, changes, bars, changed, *lost)
 
 
+def _distance(pitch: float) -> float:
+    """Return the distance of a number from its branch, smaller where tips are close."""
+    line = OUTLINE_PT * MM
+    free = pitch - line - capital(NOTE_PT) - 2 * _OVER
+    return min(line / 2 + _OVER + max(0.8 * free, 0.01), _FAR)
+
+
 def _first_free(
     taken: _Taken,
-    options: Iterator[tuple[float, float]],
+    options: Iterator[tuple[float, float, float]],
     words: str,
     branch: int,
     *,
     bold: bool = False,
 ) -> Label | None:
-    """Return the label at the first free place, (x, baseline)."""
+    """Return the label at the first free place: x, baseline and free space below."""
     half, high = width_of(words, NOTE_PT, bold=bold) / 2, capital(NOTE_PT)
-    for x, y in options:
-        if taken.place((x - half, y - high, x + half, y)):
+    for x, y, clear in options:
+        if taken.place((x - half, y - high, x + half, y), clear):
             return Label(x, y, words, branch)
     return None
 
 
-def _along(stem: Floats, has_bar: bool) -> Iterator[tuple[float, float]]:  # noqa: FBT001
+def _along(
+    stem: Floats, above: float, places: tuple[float, ...]
+) -> Iterator[tuple[float, float, float]]:
     """Yield places of a number, above the branch and then below it."""
     start, y, end = float(stem[0]), float(stem[1]), float(stem[2])
-    for baseline in (y - _ABOVE, y + _ABOVE + capital(NOTE_PT)):
-        for share in _BESIDE_BAR if has_bar else _PLACES:
-            yield start + share * (end - start), baseline
+    for baseline, clear in ((y - above, 0.0), (y + above + capital(NOTE_PT), _CLEAR)):
+        for share in places:
+            yield start + share * (end - start), baseline, clear
 
 
-def _beside_bar(x: float, y: float, reach: float, width: float) -> Iterator[tuple[float, float]]:
+def _beside_bar(
+    x: float, y: float, reach: float, width: float
+) -> Iterator[tuple[float, float, float]]:
     """Yield places of the label of a change, above its mark and then below it."""
     away = reach + 0.3
     for shift in _SHIFTS:
         for baseline in (y - away, y + away + capital(NOTE_PT)):
-            yield x + shift * width / 4, baseline
+            yield x + shift * width / 4, baseline, 0.0
 
 
 def _bars(placed: Frame, changed: list[int]) -> Floats:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from genobit.parsimony.plots.states import SiteStates
 
 #: Largest distance of two tips, and the least at which each has a name and letters.
-_WIDE, LEAST = 4.9, 2.1
+_WIDE, LEAST = 4.9, 2.2
 #: Height of the tips for which pages of middle size aim, and the largest.
 _AIM, _TALLEST = 120.0, 470.0
 #: Distance of two tips from which names have the base size.
@@ -28,7 +28,7 @@ _ROOMY = 2.6
 ROOT, _GAP = 2.7, 2.5
 #: Least share of the width for the tree with a matrix and with the focus site alone; the largest
 #: share for names.
-_TREE, _BARE_TREE, _NAMES = 0.3, 0.2, 0.34
+_TREE, _BARE_TREE, _NAMES = 0.35, 0.2, 0.34
 #: Largest dot of a node and of a letter.
 _NODE, _LETTER = 1.65, 2.5
 #: Distance of the focus site from the matrix, beyond that of two columns.
@@ -56,6 +56,8 @@ class Content:
     colours: dict[str, str]
     title: str
     notes: list[str]
+    column_note: str
+    """Sentence on the matrix, for figures that have room for it."""
 
 
 class Frame(NamedTuple):
@@ -107,7 +109,7 @@ def natural_pitch(n_tips: int) -> float:
     Examples
     --------
     >>> [round(natural_pitch(n_tips), 2) for n_tips in (14, 200, 1000)]
-    [4.9, 2.1, 0.47]
+    [4.9, 2.2, 0.47]
     """
     return min(float(np.clip(_AIM / n_tips, LEAST, _WIDE)), _TALLEST / n_tips)
 
@@ -122,7 +124,7 @@ def frame(content: Content, width: float, pitch: float) -> Frame:
     names = [cut(name, points, widest) for name in content.names]
     shortened = sum(a != b for a, b in zip(names, content.names, strict=True))
     taken = max(width_of(name, points) for name in names)
-    node, letter = max(min(_NODE, 0.7 * pitch), 0.4), min(_LETTER, 0.86 * pitch)
+    node, letter = max(min(_NODE, 0.7 * pitch), 0.4), min(_LETTER, 0.98 * pitch)
     beside = _columns(content, width, taken, letter, drawn=every == 1)
     if beside.focus is not None or beside.columns:
         taken = max(taken, width_of("consistency", NOTE_PT))
@@ -184,7 +186,7 @@ def _columns(
     labels = max(width_of(column.label, NOTE_PT, bold=True) for column in shown)
     numbers = max(width_of(str(column.changes), NOTE_PT, bold=True) for column in shown)
     turned = labels > _LEVEL
-    least = max(numbers, width_of(".00", NOTE_PT)) + 0.6
+    least = max(numbers, width_of(".00", NOTE_PT)) + 0.9
     pitch = max(letter + 1.0, least, 0.0 if turned else labels + 0.85)
 
     def left(count: int) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from genobit.engine.extras import needed_by
 from genobit.parsimony.plots.paper_layout import ROOT, note_lines, row_of
 from genobit.parsimony.plots.paper_sites import consistency_text, letter_colour
-from genobit.parsimony.plots.paper_text import MM, capital, width_of
+from genobit.parsimony.plots.paper_text import MM, capital, family, width_of
 from genobit.visual.paper.page import MARGIN
 from genobit.visual.tokens import (
     AXIS_PT,
@@ -63,6 +63,7 @@ def draw(axes: Axes, plan: Plan, size: tuple[float, float]) -> None:
 
 def _write(axes: Axes, x: float, y: float, words: str, points: float, **how: Any) -> None:
     """Write one line with its baseline at y. A dollar sign is a dollar sign."""
+    how = {"fontfamily": family(), "color": LIGHT.ink} | how
     axes.text(x, y, words, fontsize=points, va="baseline", parse_math=False, **how)
 
 
@@ -77,8 +78,9 @@ def _lines(axes: Axes, ends: Any, label: str, **how: Any) -> None:
 
 
 def _dots(axes: Axes, x: Any, y: Any, diameter: float, colours: Sequence[str], label: str) -> None:
-    """Draw dots with a thin edge, so that pale ones are visible on the page."""
-    edges = [LIGHT.paper if colour != LIGHT.paper else LIGHT.quiet for colour in colours]
+    """Draw dots; white ones have an edge, and those of nodes are cut out of the branches."""
+    plain = LIGHT.paper if label == "nodes" else "none"
+    edges = [plain if colour != LIGHT.paper else LIGHT.quiet for colour in colours]
     area = (diameter / MM) ** 2
     axes.scatter(
         x, y, s=area, c=list(colours), edgecolors=edges, linewidths=AXIS_PT, label=f"_{label}",
@@ -122,7 +124,7 @@ def _draw_labels(axes: Axes, plan: Plan) -> None:
         ends = [[(x, top), (x, bottom)] for x, top, bottom in labels.bars.tolist()]
         colours = [content.colours[content.states.states[k]] for k in labels.branches]
         _lines(axes, ends, "changes", colors=colours, linewidths=CASING_PT, capstyle="butt",
-               zorder=2.5)  # fmt: skip
+               zorder=3.5)  # fmt: skip
 
 
 def _write_names(axes: Axes, placed: Frame) -> None:
@@ -147,7 +149,7 @@ def _draw_matrix(axes: Axes, content: Content, placed: Frame) -> None:
         half = placed.letter / 2 + 0.8
         band = Rectangle(
             (placed.x[0] - half, placed.top - 0.5), 2 * half, placed.bottom - placed.top + 1.0,
-            facecolor=LIGHT.panel, edgecolor="none", zorder=0,
+            facecolor=LIGHT.rule, alpha=0.45, edgecolor="none", zorder=0,
         )  # fmt: skip
         axes.add_patch(band)
     y = placed.tree.y[: content.tree.n_tips]
@@ -178,7 +180,7 @@ def _draw_scale(axes: Axes, content: Content, placed: Frame) -> None:
     left, y = float(placed.tree.x[-1]), placed.bottom + 1.2
     below = y + 0.7 + capital(NOTE_PT)
     if content.lengths == "equal" or not content.tree.length:
-        words = "no change on this tree" if not content.tree.length else "tips aligned"
+        words = "no change on this tree" if not content.tree.length else "lengths not to scale"
         _write(axes, MARGIN, below, words, NOTE_PT)
         return
     unit = placed.tree.scale

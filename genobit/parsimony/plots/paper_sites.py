@@ -60,6 +60,8 @@ class SiteScores:
     changes: Numbers
     consistency: NDArray[np.float64]
     informative: NDArray[np.bool_]
+    complete: bool
+    """Whether the changes of these sites are those on the branches: no sites were selected."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def site_scores(ancestors: xr.Dataset, found: TipCharacters) -> SiteScores:
     whole = indices(np.array(length), *scored.total)
     ci, ri = (float(whole.ci), float(whole.ri)) if matches else (np.nan, np.nan)
     ratios = indices(changes, fewest, most)
-    return SiteScores(length, ci, ri, changes, ratios.ci, most > fewest)
+    return SiteScores(length, ci, ri, changes, ratios.ci, most > fewest, matches)
 
 
 def _matches(ancestors: xr.Dataset, length: int) -> bool:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from genobit.engine.extras import needed_by
 from genobit.visual.paper.page import INCH, style
+from genobit.visual.tokens import FONTS
 
 with needed_by("A figure for a paper"):
-    from matplotlib.font_manager import FontProperties
+    from matplotlib.font_manager import FontProperties, findfont, get_font
     from matplotlib.textpath import text_to_path
 
 #: Height of a capital letter or a digit, as a share of the font size.
 CAPITAL = 0.73
 MM = INCH / 72
 """Millimetres of a point."""
+
+
+@cache
+def family() -> list[str]:
+    """Return the font of the figures that is installed, and matplotlib's own for rare letters.
+
+    Texts that name it have the width that was measured, also in a figure of the user.
+    """
+    with style():
+        path = findfont(FontProperties(family=["sans-serif"]))
+    return list(dict.fromkeys([str(get_font(path).family_name), FONTS[-1]]))
 
 
 @lru_cache(maxsize=20_000)
@@ -28,9 +40,8 @@ def width_of(text: str, points: float, *, bold: bool = False) -> float:
     """
     if not text:
         return 0.0
-    with style():
-        font = FontProperties(family="sans-serif", size=points, weight="bold" if bold else "normal")
-        width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    font = FontProperties(family=family(), size=points, weight="bold" if bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) * MM
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,22 +13,28 @@ import pandas as pd
 from genobit.data.aligning import aligned
 from genobit.data.alignment import SITES
 from genobit.data.checks import check_one_of
-from genobit.parsimony.plots import paper_sites
+from genobit.parsimony.plots import paper_marks, paper_sites
 from genobit.parsimony.plots.layout import Tree, tree_of
-from genobit.parsimony.plots.paper_layout import Content
-from genobit.parsimony.plots.paper_plan import paper_of
-from genobit.parsimony.plots.states import SiteStates, site_states
+from genobit.parsimony.plots.paper_layout import Content, natural_pitch
+from genobit.parsimony.plots.paper_plan import Plan, plan
+from genobit.parsimony.plots.states import UNSURE, SiteStates, site_states
 from genobit.parsimony.plots.tree import LENGTHS, NUMBERS
+from genobit.visual.paper.page import Paper, size_of
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import xarray as xr
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from genobit.parsimony.plots.paper_sites import SiteScores, TipCharacters
-    from genobit.visual.paper.page import Paper
+    from genobit.parsimony.plots.paper_sites import Column, SiteScores, TipCharacters
+
+#: Least height of all tips in an axes of the user, in millimetres.
+_LOWEST = 10.0
+#: Difference of two heights that counts as none.
+_SAME = 0.01
 
 
 def paper_tree(
@@ -66,7 +73,7 @@ def paper_tree(
 
     Returns
     -------
-        Form for papers. The page grows with the tips, up to 223 tips. Larger trees leave out names
+        Form for papers. The page grows with the tips, up to 213 tips. Larger trees leave out names
         and the matrix. A note below the tree says what is left out.
 
     Raises
@@ -92,26 +99,87 @@ def paper_tree(
     of_nodes = None if support is None else aligned(ancestors, support, "nodes", "support")
     tree = tree_of(ancestors, of_nodes)
     _check_tree(tree)
+    shown = _sites_shown(ancestors, alignment, site, sites)
+    notes = [*_branch_notes(ancestors, tree, numbers, lengths, shown.scored), *shown.notes]
+    content = Content(
+        tree, _names(tree, names), lengths, _numbers(tree, numbers), shown.states, shown.focus,
+        shown.columns, shown.colours, _title(tree, shown.scored, title), notes, shown.column_note,
+    )  # fmt: skip
+    return _paper_of(content)
+
+
+class _Shown(NamedTuple):
+    """The sites of a figure."""
+
+    scored: SiteScores
+    states: SiteStates | None
+    focus: Column | None
+    columns: list[Column]
+    colours: dict[str, str]
+    notes: list[str]
+    column_note: str
+
+
+def _sites_shown(ancestors: xr.Dataset, alignment: Any, site: Any, sites: Any) -> _Shown:
+    """Choose the sites of a figure, with their colours and the sentences on them."""
     found = paper_sites.tip_characters(ancestors, alignment)
     scored = paper_sites.site_scores(ancestors, found)
     focus = paper_sites.focus_site(site, scored)
     chosen = paper_sites.matrix_sites(sites, scored, focus)
     columns = paper_sites.columns_of(ancestors, found, scored, chosen)
-    focused, states = None, None
+    focused, states, notes = [], None, []
     if focus is not None:
-        focused = paper_sites.columns_of(ancestors, found, scored, [focus])[0]
+        focused = paper_sites.columns_of(ancestors, found, scored, [focus])
         states = _lettered(site_states(ancestors, focus), found)
-    shown = [*([focused] if focused else []), *columns]
+        kind = "informative site" if scored.informative[focus] else "site"
+        why = f", the {kind} with most changes" if isinstance(site, str) else ""
+        certain = "" if ancestors.attrs.get("resolve") != "sets" else "certain "
+        words = f"Circles on the tree: state of site {focused[0].label}{why}"
+        white = "; white: several states" if UNSURE in states.colours else ""
+        notes.append(f"{words}{white}; bars: its {certain}changes.")
+    shown = [*focused, *columns]
+    if shown and not paper_sites.has_labels(ancestors):
+        notes.append("Sites count from 0.")
+    if not found.exact and (shown or np.isfinite(scored.ci)):
+        parts = ["Letters"] if shown else []
+        parts += ["CI and RI"] if np.isfinite(scored.ci) else ["consistency"]
+        notes.append(f"{', '.join(parts)}: states of the tips as reconstructed.")
+    many = np.ndim(sites) == 0
+    words = f"Columns: the {'other ' if focused else ''}sites with most changes." if many else ""
     colours = paper_sites.colours_of(shown, states.states if states else [], found.coding)
-    notes = _branch_notes(ancestors, tree, numbers, lengths)
-    notes += _site_notes(ancestors, site, sites, focused, columns)
-    if not found.exact and (columns or focused or np.isfinite(scored.ci)):
-        notes.append("Letters, CI and RI: states of the tips as reconstructed.")
-    content = Content(
-        tree, _names(tree, names), lengths, _numbers(tree, numbers), states, focused, columns,
-        colours, _title(tree, scored, title), notes,
-    )  # fmt: skip
-    return paper_of(content)
+    return _Shown(scored, states, focused[0] if focused else None, columns, colours, notes, words)
+
+
+def _paper_of(content: Content) -> Paper:
+    """Return the form for papers of what a figure shows."""
+    n_tips = content.tree.n_tips
+    natural = natural_pitch(n_tips)
+
+    @cache
+    def planned(width: float, pitch: float) -> Plan:
+        return plan(content, width, pitch)
+
+    def height(width: float) -> float:
+        return planned(width, natural).height
+
+    def draw(axes: Axes) -> None:
+        width, high = size_of(axes)
+        # A width that is a whole number of micrometres is free of the noise of pixels.
+        width = round(width, 3)
+        found, pitch = planned(width, natural), natural
+        for _ in range(4):
+            if abs(found.height - high) < _SAME:
+                break
+            pitch = max(pitch + (high - found.height) / n_tips, _LOWEST / n_tips)
+            found = planned(width, pitch)
+        if found.height > high + 1.0:
+            raise ValueError(
+                f"the axes is {width:.0f} by {high:.0f} mm, and this tree needs a height of at "
+                f"least {found.height:.0f} mm at this width: make the figure larger"
+            )
+        paper_marks.draw(axes, found, (width, high))
+
+    return Paper(draw, height, whole=True)
 
 
 def _check_tree(tree: Tree) -> None:
@@ -176,34 +244,18 @@ def _title(tree: Tree, scored: SiteScores, title: str) -> str:
     return f"{title}: {words}" if title else words
 
 
-def _branch_notes(ancestors: xr.Dataset, tree: Tree, numbers: str, lengths: str) -> list[str]:
+def _branch_notes(
+    ancestors: xr.Dataset, tree: Tree, numbers: str, lengths: str, scored: SiteScores
+) -> list[str]:
     """Return sentences on the numbers and the lengths of the branches."""
     resolve = str(ancestors.attrs.get("resolve", ""))
     changes = f"changes on the branch ({resolve.upper()})" if resolve else "changes on the branch"
     if not tree.resolved:
         changes = "fewest changes on the branch"
     here = number(ancestors.sizes[SITES], "site")
+    if not scored.complete:
+        here = f"of all sites; {here} of them in this result"
     if numbers == "changes":
         return [f"Numbers: {changes}, {here}."]
     words = [f"Branch lengths: {changes}, {here}."] if lengths == "changes" else []
     return [*words, "Numbers: support of the branch."] if numbers == "support" else words
-
-
-def _site_notes(
-    ancestors: xr.Dataset,
-    site: Any,
-    sites: Any,
-    focus: paper_sites.Column | None,
-    columns: Sequence[paper_sites.Column],
-) -> list[str]:
-    """Return sentences on the sites."""
-    notes = []
-    if focus is not None:
-        why = ", the informative site with most changes" if site == paper_sites.AUTO else ""
-        notes.append(f"Circles on the tree: state of site {focus.label}{why}; bars: its changes.")
-    if columns and np.ndim(sites) == 0:
-        other = "other " if focus else ""
-        notes.append(f"Columns: the {other}sites with most changes.")
-    if (columns or focus) and not paper_sites.has_labels(ancestors):
-        notes.append("Sites count from 0.")
-    return notes
