@@ -40,7 +40,7 @@ _ROW, _LINE, _TITLE_LINE = 3.4, 2.8, 3.4
 
 @dataclass(frozen=True)
 class Content:
-    """What a figure shows, before anything has a place."""
+    """Content of a figure, without places."""
 
     tree: Tree
     names: list[str]

@@ -1,4 +1,4 @@
-"""Plan a paper figure of a tree: places of all parts, and notes on what is left out."""
+"""Plan a paper figure of a tree: places of all parts, and notes on omitted parts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def plan(content: Content, width: float, pitch: float) -> Plan:
 
 
 def _left_out(content: Content, placed: Frame, labels: Labels) -> list[str]:
-    """Return sentences on what the figure leaves out for lack of room."""
+    """Return sentences on parts for which there is no room."""
     notes = []
     if placed.every > 1:
         suffix = {2: "nd", 3: "rd"}.get(placed.every, "th")

@@ -74,7 +74,7 @@ def paper_tree(
     Returns
     -------
         Form for papers. The page grows with the tips, up to 213 tips. Larger trees leave out names
-        and the matrix. A note below the tree says what is left out.
+        and the matrix. A note below the tree lists omitted parts.
 
     Raises
     ------
@@ -88,11 +88,13 @@ def paper_tree(
     Examples
     --------
     >>> import genobit, xarray as xr
+    >>> from genobit.visual.paper.page import page_of
     >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
     >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
     >>> ancestors = aln.genobit.ancestral_states("((a,b),(c,d),e);")
-    >>> round(paper_tree(ancestors, names={"a": "Apple"}).height(90))
-    43
+    >>> page = page_of(paper_tree(ancestors, site=1, names={"a": "Apple"}), width_mm=90)
+    >>> page.axes[0].texts[0].get_text()
+    'Parsimony tree: 5 changes, CI 0.80, RI 0.67'
     """
     check_one_of("lengths", lengths, LENGTHS)
     check_one_of("numbers", numbers, NUMBERS)
@@ -151,7 +153,7 @@ def _sites_shown(ancestors: xr.Dataset, alignment: Any, site: Any, sites: Any) -
 
 
 def _paper_of(content: Content) -> Paper:
-    """Return the form for papers of what a figure shows."""
+    """Return the form for papers of the content of a figure."""
     n_tips = content.tree.n_tips
     natural = natural_pitch(n_tips)
 
