@@ -30,6 +30,8 @@ _STYLE: dict[str, Any] = {
     "font.sans-serif": list(FONTS),
     "font.size": BASE_PT,
     "mathtext.fontset": "custom",
+    # The default is a cursive font, and matplotlib warns where there is none.
+    "mathtext.cal": "sans",
     "axes.titlesize": TITLE_PT,
     "axes.titlelocation": "left",
     "axes.labelsize": BASE_PT,
