@@ -65,12 +65,18 @@ class Matched:
 
 
 def match(
-    table: pd.DataFrame, variants: Variants, *, p: str | None = None, log10: bool = False
+    table: pd.DataFrame,
+    variants: Variants,
+    *,
+    p: str | None = None,
+    log10: bool = False,
+    in_order: bool = False,
 ) -> Matched:
     """Return the p-values of variants from a table with a row for each.
 
     Rows are matched by identifier. Where no identifier matches, they are matched by contig and
-    position. With ``log10``, the column holds -log10 of p.
+    position. With ``in_order``, row k is that of variant k. With ``log10``, the column holds -log10
+    of p.
 
     Raises ValueError if nothing matches, if a variant has several p-values, or if a p-value is out
     of range.
@@ -84,7 +90,7 @@ def match(
     """
     strength, underflow = _strength(table, _p_column(table, p, log10=log10), log10=log10)
     ids, contig, position = _labels(table, variants)
-    places = _by_id(ids, variants, len(table))
+    places = np.arange(len(table)) if in_order else _by_id(ids, variants, len(table))
     if (places < 0).all():
         places = _by_position(contig, position, variants, len(table))
     if (places < 0).all():

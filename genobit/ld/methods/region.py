@@ -100,7 +100,7 @@ def region_view(
     members, window = _members(study, region, chosen)
     shown = _frequent(study, members, min_maf, chosen)
     strength = study.matched.strength[shown]
-    at = _lead_among(study, shown, strength, window) if chosen is None else _place(shown, chosen)
+    at = _lead_among(strength, window) if chosen is None else _place(shown, chosen)
     bits = study.bits.isel({model.VARIANTS: shown})
     matrix = bits.genobit.ld(statistic, compute=True)
     found = bits.genobit.ld_blocks(min_maf=min_maf) if blocks is True else blocks or None
@@ -138,56 +138,65 @@ def _study(ds: xr.Dataset, association: Any, p: str | None, *, log10: bool) -> _
     found = labels.contigs(bits)
     contig = np.full(len(position), "", object) if found is None else found.of_variants()
     variants = Variants(labels.ids(bits, model.VARIANTS), contig, position)
-    table = _table(bits, association, p)
     samples = int(bits.sizes[model.SAMPLES])
-    return _Study(bits, variants, match(table, variants, p=p, log10=log10), samples)
+    table, in_order = _table(association, len(position))
+    # Values that are no table have the column "p", whatever their name.
+    if isinstance(association, pd.Series | xr.DataArray):
+        p = "p"
+    matched = match(table, variants, p=p, log10=log10, in_order=in_order)
+    return _Study(bits, variants, matched, samples)
 
 
-def _table(ds: xr.Dataset, association: Any, p: str | None) -> pd.DataFrame:
-    """Return a table with p-values and labels in its columns."""
+def _table(association: Any, count: int) -> tuple[pd.DataFrame, bool]:
+    """Return a table with p-values and labels, and whether it has one row for each variant.
+
+    Values without labels are taken in the order of the variants.
+    """
     if isinstance(association, str | os.PathLike):
-        return read_text(association).parsed(as_text=())
+        return read_text(association).parsed(as_text=()), False
     if isinstance(association, xr.DataArray):
-        association = association.to_dataset(name=p or association.name or "p")
+        association = association.to_dataset(name="p")
     if isinstance(association, xr.Dataset):
-        contigs = labels.contigs(association)
-        if contigs is not None:
-            named = association[model.VARIANT_CONTIG].copy(data=contigs.of_variants())
-            association = association.assign({model.VARIANT_CONTIG: named})
-        along = [name for name, x in association.variables.items() if x.dims == (model.VARIANTS,)]
-        association = association[along].to_dataframe().reset_index(drop=True)
-    if isinstance(association, pd.Series):
-        name = p or association.name or "p"
-        association = association.to_frame(name)
-        if _is_default(association.index):
-            association = association.assign(**_own_labels(ds, len(association)))
-    if not isinstance(association, pd.DataFrame):
+        return _rows(association), False
+    if isinstance(association, pd.DataFrame):
+        named = not _is_default(association.index)
+        return association.reset_index() if named else association, False
+    if isinstance(association, pd.Series) and not _is_default(association.index):
+        return association.to_frame("p").reset_index(), False
+    if not isinstance(association, pd.Series | np.ndarray | list):
         raise TypeError(
             f"association is a {type(association).__name__}: give a table of pandas or xarray, a "
             "Series, or the path of a text file"
         )
-    default = _is_default(association.index)
-    return association if default else association.reset_index()
+    if len(association) != count:
+        raise ValueError(
+            f"association has {len(association):,} values without labels, and the Dataset has "
+            f"{count:,} variants: give a Series with variant_id as its index"
+        )
+    return pd.DataFrame({"p": np.asarray(association)}), True
+
+
+def _rows(association: xr.Dataset) -> pd.DataFrame:
+    """Return the variables along variants as columns."""
+    contigs = labels.contigs(association)
+    if contigs is not None:
+        named = association[model.VARIANT_CONTIG].copy(data=contigs.of_variants())
+        association = association.assign({model.VARIANT_CONTIG: named})
+    along = {
+        name: np.asarray(variable.values)
+        for name, variable in association.variables.items()
+        if variable.dims == (model.VARIANTS,)
+    }
+    if not along:
+        raise ValueError(
+            f"association has no variable along {model.VARIANTS!r}; its dimensions are "
+            f"{', '.join(map(str, association.sizes)) or 'none'}: rename one"
+        )
+    return pd.DataFrame(along)
 
 
 def _is_default(index: pd.Index) -> bool:
     return index.equals(pd.RangeIndex(len(index))) and index.name is None
-
-
-def _own_labels(ds: xr.Dataset, rows: int) -> dict[str, Any]:
-    """Return the labels of the variants for values without labels."""
-    if rows != ds.sizes[model.VARIANTS]:
-        raise ValueError(
-            f"association has {rows:,} values without labels, and the Dataset "
-            f"{ds.sizes[model.VARIANTS]:,} variants: give a Series with variant_id as its index"
-        )
-    found = {
-        name: np.asarray(ds[name].values)
-        for name in (model.VARIANT_ID, model.VARIANT_POSITION)
-        if name in ds.variables
-    }
-    contig = labels.contigs(ds)
-    return found if contig is None else {**found, model.VARIANT_CONTIG: contig.of_variants()}
 
 
 def _lead_index(study: _Study, lead: str | int) -> int:
@@ -267,13 +276,11 @@ def _place(shown: np.ndarray, variant: int) -> int:
     return int(np.flatnonzero(shown == variant)[0])
 
 
-def _lead_among(
-    study: _Study, shown: np.ndarray, strength: np.ndarray, window: tuple[str, float, float]
-) -> int:
+def _lead_among(strength: np.ndarray, window: tuple[str, float, float]) -> int:
     if np.isnan(strength).all():
         contig, start, end = window
         raise ValueError(
-            f"none of the {len(shown):,} variants in {contig}:{start:,.0f}-{end:,.0f} has a "
+            f"none of the {len(strength):,} variants in {contig}:{start:,.0f}-{end:,.0f} has a "
             "p-value: choose another region, or name a variant with lead="
         )
     return int(np.nanargmax(strength))
@@ -303,9 +310,7 @@ def _genes(genes: Any, window: tuple[str, float, float]) -> pd.DataFrame:
     return table[there & (table["end"] >= start) & (table["start"] <= end)].reset_index(drop=True)
 
 
-def _rates(
-    genetic_map: Any, window: tuple[str, float, float]
-) -> tuple[np.ndarray, np.ndarray]:
+def _rates(genetic_map: Any, window: tuple[str, float, float]) -> tuple[np.ndarray, np.ndarray]:
     """Return the stretches of a genetic map in the window, and their rates in cM/Mb."""
     table = read_genetic_map(genetic_map)
     contig, start, end = window

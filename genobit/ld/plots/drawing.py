@@ -145,9 +145,7 @@ def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
     return np.clip(values, *scale.limits).astype("f4")
 
 
-def description(
-    matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureOptions
-) -> str:
+def description(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureOptions) -> str:
     """Return what a picture shows, and in a second line what a pixel and its colours mean."""
     n_rows, n_columns = matrix.shape
     square = n_rows == n_columns

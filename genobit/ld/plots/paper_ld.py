@@ -100,7 +100,7 @@ def _below(width: float, notes: list[str], half: float) -> float:
     """Return the room in millimetres for notes that do not fit beside the apex."""
     if beside_apex(notes, half) is not None:
         return 0.0
-    return LINE * len(wrapped(notes, width - 2 * MARGIN)) + 1.0
+    return LINE * len(wrapped(["; ".join(notes)], width - 2 * MARGIN)) + 1.0
 
 
 def _triangle(
@@ -123,7 +123,7 @@ def _triangle(
     colour_bar(shown, scale, str(matrix.name), look.threshold, box)
     lines = beside_apex(notes, half)
     if lines is None:
-        lines = wrapped(notes, page_width - 2 * MARGIN)
+        lines = wrapped(["; ".join(notes)], page_width - 2 * MARGIN)
         write_lines(axes, lines, MARGIN, page_height - MARGIN - LINE * len(lines), "left")
     elif apex == "down":
         write_lines(shown, lines, across, half - LINE * len(lines), "right")
@@ -179,7 +179,7 @@ def _position_ticks(axes: Axes, matrix: xr.DataArray, look: PictureOptions, side
 
 def _square_height(width: float, ratio: float, notes: list[str]) -> float:
     across = width - _BESIDE - _BAR - 2 * MARGIN
-    above = LINE * len(wrapped(notes, width - 2 * MARGIN)) + 1.5
+    above = LINE * len(wrapped(["; ".join(notes)], width - 2 * MARGIN)) + 1.5
     return across * ratio + above + _ALONG + 2 * MARGIN
 
 
@@ -188,7 +188,7 @@ def _square(
 ) -> None:
     axes.axis("off")
     page_width, page_height = size_of(axes)
-    lines = wrapped(notes, page_width - 2 * MARGIN)
+    lines = wrapped(["; ".join(notes)], page_width - 2 * MARGIN)
     above = LINE * len(lines) + 1.5
     across = page_width - _BESIDE - _BAR - 2 * MARGIN
     across = max(min(across, (page_height - above - _ALONG - 2 * MARGIN) / ratio), 1.0)

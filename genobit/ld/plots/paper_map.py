@@ -160,7 +160,8 @@ def colour_bar(
     along.set_ticks(ticks, [f"{tick:.3g}".replace("-", "−") for tick in ticks])
     across.set_ticks([])
     along.set_tick_params(length=1.4, pad=1.2, labelsize=NOTE_PT)
-    along.set_ticks_position("right" if upright else "bottom")
+    if upright:
+        bar.yaxis.tick_right()
     short = upright or box[2] < 26
     name = SYMBOLS[statistic] if short else f"Linkage disequilibrium, {SYMBOLS[statistic]}"
     bar.annotate(name, (0, 1), (0, 2), xycoords="axes fraction", textcoords="offset points")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 from genobit.engine.extras import needed_by
 from genobit.visual.paper.page import INCH, style
@@ -24,7 +25,7 @@ def width_of(
     size: float = NOTE_PT,
     *,
     weight: str = "normal",
-    slant: str = "normal",
+    slant: Literal["normal", "italic"] = "normal",
     math: bool = False,
 ) -> float:
     """Return the width of a line of text in millimetres.
