@@ -155,6 +155,8 @@ def _table(association: Any, count: int) -> tuple[pd.DataFrame, bool]:
     if isinstance(association, str | os.PathLike):
         return read_text(association).parsed(as_text=()), False
     if isinstance(association, xr.DataArray):
+        if model.VARIANTS in association.dims and not association.coords:
+            return _table(association.values, count)
         association = association.to_dataset(name="p")
     if isinstance(association, xr.Dataset):
         return _rows(association), False

@@ -8,11 +8,11 @@ import numpy as np
 
 from genobit.ld.plots.drawing import PictureOptions, description
 from genobit.ld.plots.paper_map import colour_bar, draw_square, draw_triangle
-from genobit.ld.plots.paper_text import LINE, beside_apex, wrapped
+from genobit.ld.plots.paper_text import LINE, beside_apex, width_of, wrapped
 from genobit.ld.plots.result import axis_label, computed
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.style import megabases
-from genobit.visual.tokens import LIGHT, NOTE_PT
+from genobit.visual.tokens import BASE_PT, LIGHT, NOTE_PT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,10 +164,15 @@ def _position_ticks(axes: Axes, matrix: xr.DataArray, look: PictureOptions, side
     """Name an axis, and label the ticks of evenly spaced variants by their positions."""
     along = axes.xaxis if side == 1 else axes.yaxis
     label = axis_label(matrix, side, look.axis)
-    along.set_label_text(label[:1].upper() + label[1:])
+    label = label[:1].upper() + label[1:]
+    if width_of(label, BASE_PT) > size_of(axes)[1 - side]:
+        label = label.split(", ")[0]
+    along.set_label_text(label)
     if look.axis == "rank":
         position = matrix[f"variant_position_{side}"].values
-        count = min(len(position), 6)
+        # A label is about 9 mm wide.
+        room = size_of(axes)[0] / 12 if side == 1 else size_of(axes)[1] / 8
+        count = min(len(position), int(np.clip(room, 2, 6)))
         chosen = np.unique(np.linspace(0, len(position) - 1, count).round().astype(int))
         span = float(np.ptp(position))
         along.set_ticks(

@@ -15,6 +15,8 @@ with needed_by("A figure for a paper"):
 
 #: Height of a line of notes in millimetres.
 LINE = 2.7
+#: Hinting at 300 dots an inch makes a line up to 3 % wider.
+_HINTED = 1.03
 #: Least distance in millimetres between a text and the triangle.
 _GAP = 3.0
 
@@ -39,7 +41,7 @@ def width_of(
         font = FontProperties(size=size, weight=weight, style=slant)
         # A layout at 72 dpi has points as pixels.
         wide, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=math)
-    return float(wide) / 72 * INCH
+    return _HINTED * float(wide) / 72 * INCH
 
 
 def wrapped(texts: list[str], width: float, size: float = NOTE_PT) -> list[str]:

@@ -113,7 +113,7 @@ def region(
     ... )
     >>> paper = region(ds, pd.Series([0.5, 1e-9, 0.1, 0.2, 0.7, 0.3]))
     >>> round(paper.height(180))
-    144
+    151
     """
     if significance is not None and not 0 < significance < 1:
         raise ValueError(f"significance={significance!r} is no p-value between 0 and 1")
