@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
 from genobit.ld.plots.paper_text import LINE, beside_apex, width_of
-from genobit.visual.paper.page import page_of, write
+from genobit.visual.paper.page import page_of, style, write
 from genobit.visual.tokens import CASING_PT, LIGHT
 from tests.cohorts import cohort, mosaic_calls
 from tests.ld.plots.test_heatmap import ld_result, symmetric
@@ -37,9 +37,13 @@ def colour_at(figure, axes, x: float, y: float) -> np.ndarray:
 
 def texts_of(figure):
     """Every text that is drawn, with its box in pixels."""
-    # As in a PNG; at 100 dots an inch, hinting makes small texts up to 8 % wider.
     figure.set_dpi(300)
-    FigureCanvasAgg(figure).draw()
+    with style():  # as `write` does: fonts are found when a figure is drawn
+        FigureCanvasAgg(figure).draw()
+        return [(text, text.get_window_extent()) for text in _visible(figure)]
+
+
+def _visible(figure):
     found = []
     for axes in (figure.axes[0], *panels(figure)):
         named = [*axes.texts]
@@ -51,7 +55,7 @@ def texts_of(figure):
                 inside = [t for t in ticks if low - slack <= t.get_loc() <= high + slack]
                 named += [axis.label, *(x for t in inside for x in (t.label1, t.label2))]
         found += [x for x in named if x.get_text() and x.get_visible()]
-    return [(text, text.get_window_extent()) for text in found]
+    return found
 
 
 def require_legible(figure):
