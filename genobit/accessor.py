@@ -12,7 +12,7 @@ import xarray as xr
 
 from genobit.data import labels, packed
 from genobit.data.packer import pack
-from genobit.data.plotting import PlotMethods, ReportMethods
+from genobit.data.plotting import DatasetPlotMethods, PlotMethods, ReportMethods
 from genobit.engine.spelling import SuggestsNames
 from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
@@ -55,7 +55,7 @@ class GenobitDatasetAccessor(
     QualityMethods,
     AlignmentMethods,
     JoinMethods,
-    PlotMethods,
+    DatasetPlotMethods,
     ReportMethods,
     SuggestsNames,
 ):

@@ -71,6 +71,89 @@ class Plot:
         return figures.figure_of(self._data, kind, options, ax)
 
 
+class DatasetPlot(Plot):
+    """``plot`` of a Dataset: of a result, or of genotypes as one of the figures below."""
+
+    def region(
+        self,
+        association: Any,
+        *,
+        region: str | None = None,
+        lead: str | int | None = None,
+        genes: Any = None,
+        genetic_map: Any = None,
+        blocks: bool | xr.Dataset | None = True,
+        statistic: str = "r2",
+        min_maf: float = 0.05,
+        **options: Any,
+    ) -> Any:
+        """Draw the association of a region, its genes, and linkage disequilibrium of its variants.
+
+        Points are coloured by r2 with the lead variant. LD is computed from these genotypes.
+
+        Parameters
+        ----------
+        association
+            Table with a p-value for each variant: of pandas or xarray, a Series with identifiers as
+            its index, or the path of a text file. Rows are matched by identifier. Where no
+            identifier matches, they are matched by contig and position. The figure counts rows
+            that match no variant, and variants without a p-value.
+        region
+            Region to draw, such as "2:136.5Mb-136.7Mb". The default is the contig of the lead
+            variant if it has at most 1,000 variants, or 250 kb to each side of the lead variant.
+        lead
+            Identifier or index of the lead variant. The default is the smallest p in the region.
+        genes
+            Path of a GFF3 file, or a table of genes.
+        genetic_map
+            Path of a genetic map, or a table. Recombination rates get an axis on the right.
+        blocks
+            Whether to outline haplotype blocks, or the result of `.genobit.ld_blocks()`.
+        statistic
+            Statistic of the triangle, as for `.genobit.ld()`.
+        min_maf
+            Smallest minor allele frequency of the variants in all panels.
+        **options
+            ``p``, the column of the p-values; by default it is recognised by its name. ``log10``,
+            whether the column holds -log10 of p. ``significance``, the p-value of the dashed line,
+            5e-8 by default. ``note``, lines to add to the notes.
+
+        Returns
+        -------
+            `genobit.visual.figure.Figure` for papers: ``.save("figure.pdf", width_mm=180)``.
+
+        Raises
+        ------
+        ValueError
+            If no row matches a variant, if several columns hold p-values, or if a variant has
+            several p-values. If fewer than two variants are left, or if the lead variant is not
+            among them.
+        KeyError
+            Without ``variant_position``.
+        TypeError
+            For an unknown option.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, pandas as pd, xarray as xr
+        >>> calls = np.random.default_rng(1).integers(0, 2, (6, 50, 2), "int8")
+        >>> ds = xr.Dataset(
+        ...     {
+        ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
+        ...         "variant_position": ("variants", np.arange(6) * 1000 + 1),
+        ...         "variant_id": ("variants", [f"rs{k}" for k in range(6)]),
+        ...     }
+        ... )
+        >>> table = pd.DataFrame({"id": ds.variant_id.values, "p": np.geomspace(1e-9, 0.5, 6)})
+        >>> ds.genobit.plot.region(table)
+        <Figure 'region': .show() opens it, .save("figure.pdf") writes it>
+        """
+        figures = importlib.import_module("genobit.launcher.figures")
+        given = {"region": region, "lead": lead, "genes": genes, "genetic_map": genetic_map}
+        given |= {"blocks": blocks, "statistic": statistic, "min_maf": min_maf, **options}
+        return figures.paper_figure("region", self._data, association, **given)
+
+
 class PlotMethods:
     """The method ``plot`` of results."""
 
@@ -80,6 +163,19 @@ class PlotMethods:
     def plot(self) -> Plot:
         """Draw a result: ``plot(kind, ax=None, **options)``; see `genobit.data.plotting.Plot`."""
         return Plot(self._data)
+
+
+class DatasetPlotMethods(PlotMethods):
+    """The method ``plot`` of Datasets: of results and of genotypes."""
+
+    @property
+    def plot(self) -> DatasetPlot:
+        """Draw a result: ``plot(kind, ax=None, **options)``.
+
+        Genotypes have figures of their own: ``plot.region(association)``. See
+        `genobit.data.plotting.DatasetPlot`.
+        """
+        return DatasetPlot(self._data)
 
 
 class ReportMethods:

@@ -12,6 +12,7 @@ from genobit.epistasis.plots import kinds as epistasis
 from genobit.grm.plots import kinds as grm
 from genobit.kendall.plots import kinds as kendall
 from genobit.ld.plots import kinds as ld
+from genobit.ld.plots.region import region
 from genobit.parsimony.plots import kinds as parsimony
 from genobit.pca.plots import kinds as pca
 from genobit.quality.plots import kinds as quality
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.pairs.table import PairTable
+    from genobit.visual.paper.page import Paper
 
 #: Every result that has plots. The first that matches counts, so general ones come last.
 RESULTS = (
@@ -38,6 +40,9 @@ RESULTS = (
     *parsimony.RESULTS,
     *grm.RESULTS,
 )
+
+#: Figures of genotypes.
+PAPERS: dict[str, Callable[..., Paper]] = {"region": region}
 
 
 def figure_of(
@@ -65,6 +70,17 @@ def figure_of(
     from genobit.visual.paper import page
 
     return page.draw_on(figure.paper(), axes)
+
+
+def paper_figure(name: str, ds: xr.Dataset, *given: Any, **options: Any) -> Figure:
+    """Return a figure of genotypes, which is for papers alone; it is computed now.
+
+    Raises TypeError for an unknown option.
+    """
+    form = PAPERS[name]
+    _check_options(f".{name}", (set(), _options(form)), options)
+    paper = form(ds, *given, **options)
+    return Figure(None, lambda: paper, name)
 
 
 def _options(draw: Callable[..., Any]) -> set[str]:

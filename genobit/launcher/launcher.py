@@ -11,8 +11,9 @@ import ipywidgets
 from genobit.launcher.offers import Offer, in_words
 from genobit.visual.controls import dropdown, row
 from genobit.visual.explorer import Explorer
-from genobit.visual.frame import SelectionRow, StatusRow
+from genobit.visual.frame import StatusRow
 from genobit.visual.looks import style
+from genobit.visual.searching import SelectionRow
 from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
@@ -57,9 +58,8 @@ class Launcher(Explorer):
         self._place = ipywidgets.VBox().add_class("genobit-launcher-opened")
         title = ipywidgets.HTML(f"<b>{html.escape(in_words(data))}</b>")
         rows = [self._row(offer) for offer in offers]
-        selecting = SelectionRow(self)
-        said = row(StatusRow(self), selecting.line)
-        parts = [title, *rows, selecting, said, self._place]
+        said = row(StatusRow(self), *SelectionRow(self).parts(alone=False))
+        parts = [title, *rows, said, self._place]
         self.children = (style(), *parts)
         count = sum(not offer.why_not for offer in offers)
         self._said = self.status = f"{count} of {len(offers)} explorers can be opened"

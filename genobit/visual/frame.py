@@ -98,9 +98,8 @@ def _tabs(explorer: Explorer, names: list[str]) -> list[ipywidgets.Button]:
 
     def mark(_change: Any) -> None:
         for name, button in buttons.items():
-            button.add_class("genobit-on") if explorer.tab == name else button.remove_class(
-                "genobit-on"
-            )
+            change = button.add_class if explorer.tab == name else button.remove_class
+            change("genobit-on")
 
     for name, button in buttons.items():
         button.add_class("genobit-tab").add_class(f"{explorer.css}-tab-{name}")

@@ -15,7 +15,7 @@ from genobit.visual.gestures import Gestures
 from genobit.visual.home import UiThread
 from genobit.visual.picture import fill
 from genobit.visual.repaint import Repaint, send
-from genobit.visual.style import few_marks, hooks_of, margins, number, plain_frame, scale_of
+from genobit.visual.style import few_marks, fluid, hooks_of, margins, number, plain_frame, scale_of
 from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
