@@ -46,7 +46,7 @@ SHOTS = {
         (
             _COHORT + "bits = ds.genobit.pack(phased=True)",
             """bits.genobit.explore.ld(
-    region=("1", 1_000_000, 1_100_000), lead=1_600, show_blocks=True, beside="variants"
+    region=("1", 1_000_000, 1_100_000), lead=1_600, show_blocks=True
 )""",
         ),
         "genobit-ld",
