@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -13,10 +13,10 @@ from matplotlib.colors import to_rgb, to_rgba
 from genobit.kendall.plots import paper_key as key
 from genobit.kendall.plots.communities import BUBBLES, CommunityLayout, gather
 from genobit.kendall.plots.paper_names import Names, write_name
-from genobit.visual.paper.labels import Obstacles, leader, place_labels, text_size
+from genobit.visual.paper.labels import Obstacles, leader, place_labels, text_size, write_text
 from genobit.visual.paper.page import MARGIN, size_of
 from genobit.visual.style import number
-from genobit.visual.tokens import LIGHT, NOTE_PT
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +29,6 @@ PIXEL = 0.19
 SHAPE = 0.72
 #: Widths in points and opacity of lines, from one edge between communities to the most.
 WIDTHS, ALPHAS = (0.4, 4.5), (0.15, 0.7)
-
-_TEXT: dict[str, Any] = {"fontsize": NOTE_PT, "va": "center"}
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ class Bubbles:
         for (x, y), radius, group, colour in zip(at, radii, self.drawn, colours, strict=True):
             text = f"{len(group):,}"
             if text_size(text)[0] < 1.7 * radius:
-                axes.text(x, y, text, ha="center", color=_on(colour), zorder=4, **_TEXT)
+                write_text(axes, x, y, text, ha="center", color=_on(colour), zorder=4)
         axes.scatter(
             at[:, 0],
             at[:, 1],
@@ -178,9 +176,9 @@ def _draw_line_key(axes: Axes, counts: np.ndarray, at: tuple[float, float]) -> N
     """Draw the key of the lines between communities."""
     left, y = at
     if not len(counts):
-        axes.text(left, y, "No edges between", color=LIGHT.slate, **_TEXT)
+        write_text(axes, left, y, "No edges between", color=LIGHT.slate)
         return
-    axes.text(left, y, "Line: edges between", color=LIGHT.slate, **_TEXT)
+    write_text(axes, left, y, "Line: edges between", color=LIGHT.slate)
     most = int(counts.max())
     shown = np.array(sorted({1, (most + 1) // 2, most}))
     for k, (count, width, colour) in enumerate(
@@ -188,4 +186,4 @@ def _draw_line_key(axes: Axes, counts: np.ndarray, at: tuple[float, float]) -> N
     ):
         x, level = left + 10.0 * k, y + key.PITCH
         axes.plot([x, x + 4], [level] * 2, color=colour, lw=width, solid_capstyle="butt")
-        axes.text(x + 4.7, level, f"{count:,}", **_TEXT)
+        write_text(axes, x + 4.7, level, f"{count:,}")

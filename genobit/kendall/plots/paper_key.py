@@ -11,10 +11,10 @@ from bokeh.palettes import Viridis256
 from matplotlib.colors import ListedColormap, to_rgba
 
 from genobit.visual.colouring import one_colour_each
-from genobit.visual.paper.labels import fitted, text_size
+from genobit.visual.paper.labels import fitted, text_size, write_text
 from genobit.visual.paper.page import INCH, MARGIN
 from genobit.visual.style import SCALES
-from genobit.visual.tokens import AXIS_PT, GROUPS, HAIRLINE_PT, LIGHT, NOTE_PT, OTHER_GROUP
+from genobit.visual.tokens import AXIS_PT, GROUPS, HAIRLINE_PT, LIGHT, OTHER_GROUP
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,6 @@ NARROW = 75.0
 COLOURED = 3
 #: Edges above this number are drawn fainter.
 FAINT = 600
-_TEXT: dict[str, Any] = {"fontsize": NOTE_PT, "va": "center", "parse_math": False}
 _OTHER_NAMES = {"tau": "τ", "king": "kinship"}
 
 
@@ -193,7 +192,7 @@ def draw_key(axes: Axes, colours: Colours, top: float, width: float) -> float:
     axes.plot([MARGIN, width - MARGIN], [top, top], color=LIGHT.edge, lw=HAIRLINE_PT)
     y = top + PITCH * 0.8
     room = _room(width)
-    axes.text(MARGIN, y, fitted(colours.title, room), color=LIGHT.slate, **_TEXT)
+    write_text(axes, MARGIN, y, fitted(colours.title, room), color=LIGHT.slate)
     if colours.limits is not None:
         return _draw_bar(axes, colours.limits, y)
     x = MARGIN
@@ -209,9 +208,9 @@ def draw_key(axes: Axes, colours: Colours, top: float, width: float) -> float:
 def _draw_entry(axes: Axes, entry: Entry, x: float, y: float, right: float) -> None:
     axes.scatter([x + 0.9], [y], s=area(1.5), c=[entry.colour], linewidths=0)
     text = fitted(entry.text, WIDEST, italic=entry.italic)
-    axes.text(x + 2.4, y, text, fontstyle="italic" if entry.italic else "normal", **_TEXT)
+    write_text(axes, x + 2.4, y, text, fontstyle="italic" if entry.italic else "normal")
     if entry.count is not None:
-        axes.text(right, y, f"{entry.count:,}", ha="right", color=LIGHT.slate, **_TEXT)
+        write_text(axes, right, y, f"{entry.count:,}", ha="right", color=LIGHT.slate)
 
 
 def _draw_bar(axes: Axes, limits: tuple[float, float], y: float) -> float:
@@ -226,7 +225,7 @@ def _draw_bar(axes: Axes, limits: tuple[float, float], y: float) -> float:
     )
     for share, side in ((0.0, "left"), (0.5, "center"), (1.0, "right")):
         text = f"{limits[0] + share * (limits[1] - limits[0]):.3g}"
-        axes.text(left + share * 28.0, y + 2 * PITCH, text, ha=side, **_TEXT)
+        write_text(axes, left + share * 28.0, y + 2 * PITCH, text, ha=side)
     return y + 2 * PITCH
 
 
@@ -240,7 +239,7 @@ def draw_edge_key(
 ) -> None:
     """Draw the key of edges and nodes with its upper left corner at a place."""
     left, y = at
-    axes.text(left, y, f"Edge: {strength.name}", color=LIGHT.slate, **_TEXT)
+    write_text(axes, left, y, f"Edge: {strength.name}", color=LIGHT.slate)
     y += PITCH
     levels = [strength.low, (strength.low + strength.high) / 2, strength.high]
     x = left
@@ -249,19 +248,19 @@ def draw_edge_key(
         axes.plot(
             [x, x + 4], [y, y], color=strength.colours(values)[0], lw=strength.widths(values)[0]
         )
-        axes.text(x + 4.7, y, text, **_TEXT)
+        write_text(axes, x + 4.7, y, text)
         x += max(10.0, 6.0 + text_size(text)[0])
     if negative:
         y += PITCH
         axes.plot([left, left + 4], [y, y], color=NEGATIVE, lw=NEGATIVE_PT, ls=DASHES)
-        axes.text(left + 4.7, y, f"{strength.symbol} < 0", **_TEXT)
+        write_text(axes, left + 4.7, y, f"{strength.symbol} < 0")
     y += PITCH
-    axes.text(left, y, "Node: edges", color=LIGHT.slate, **_TEXT)
+    write_text(axes, left, y, "Node: edges", color=LIGHT.slate)
     x = left + 13.0
     for degree in sorted({1, (most + 1) // 2, most}):
         size = float(diameters(np.array([degree]), most)[0])
         axes.scatter([x + size / 2], [y], s=area(size), c=LIGHT.quiet, linewidths=0)
-        axes.text(x + size + 0.5, y, f"{degree:,}", **_TEXT)
+        write_text(axes, x + size + 0.5, y, f"{degree:,}")
         x += size + 1.9 + text_size(f"{degree:,}")[0]
 
 
@@ -280,7 +279,7 @@ def wrapped(text: str, width: float) -> list[str]:
 def draw_note(axes: Axes, lines: list[str], top: float) -> None:
     """Write what the picture shows and leaves out."""
     for k, line in enumerate(lines):
-        axes.text(MARGIN, top + PITCH * 0.85 * k, line, color=LIGHT.quiet, **_TEXT)
+        write_text(axes, MARGIN, top + PITCH * 0.85 * k, line, color=LIGHT.quiet)
 
 
 def leader_style() -> dict[str, Any]:

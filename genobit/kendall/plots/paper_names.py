@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from genobit.engine.spelling import did_you_mean
-from genobit.visual.paper.labels import fitted
-from genobit.visual.tokens import LIGHT, NOTE_PT
+from genobit.visual.paper.labels import fitted, write_text
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,8 +85,7 @@ class Names:
 
 def write_name(axes: Axes, text: str, x: float, y: float, look: dict[str, str]) -> None:
     """Write a name with its centre at a place, on a backing through which edges are seen."""
-    more: dict[str, Any] = {"fontsize": NOTE_PT, "parse_math": False, "zorder": 4, **look}
-    axes.text(x, y, text, ha="center", va="center", bbox=_BACKING, **more)
+    write_text(axes, x, y, text, ha="center", bbox=_BACKING, zorder=4, **look)
 
 
 def names_of(

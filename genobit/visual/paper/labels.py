@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import text_to_path
 
+from genobit.engine.extras import needed_by
 from genobit.visual.paper.page import INCH, style
-from genobit.visual.tokens import NOTE_PT
+from genobit.visual.tokens import FONTS, NOTE_PT
+
+with needed_by("A figure for a paper"):
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.textpath import text_to_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Angles and distances from the mark at which a label is tried.
 ANGLES, DISTANCES = 24, 20
@@ -43,6 +50,20 @@ class Obstacles:
     boxes: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
 
 
+@cache
+def family() -> list[str]:
+    """Return the font of the figures that is installed, and matplotlib's own for rare letters."""
+    with style():
+        path = findfont(FontProperties(family=["sans-serif"]))
+    return list(dict.fromkeys([str(get_font(path).family_name), FONTS[-1]]))
+
+
+def write_text(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    """Write text in the font that `text_size` measures, also in a figure of the user."""
+    usual: dict[str, Any] = {"fontsize": NOTE_PT, "va": "center", "parse_math": False}
+    axes.text(x, y, text, fontfamily=family(), **(usual | look))
+
+
 @lru_cache(maxsize=4096)
 def text_size(
     text: str, size: float = NOTE_PT, *, bold: bool = False, italic: bool = False
@@ -55,15 +76,14 @@ def text_size(
     True
     """
     font = FontProperties(
-        family="sans-serif",
+        family=family(),
         size=size,
         weight="bold" if bold else "normal",
         style="italic" if italic else "normal",
     )
     measured = text_to_path.get_text_width_height_descent
-    with style():
-        width, height, _ = measured(text, font, False)  # noqa: FBT003  no keyword in matplotlib
-        least = measured("lp", font, False)[1]  # noqa: FBT003
+    width, height, _ = measured(text, font, ismath=False)
+    least = measured("lp", font, ismath=False)[1]
     return width / 72 * INCH, max(height, least) / 72 * INCH
 
 
