@@ -65,14 +65,16 @@ def colours_by_community(links: Links, kept: np.ndarray, names: Names) -> Colour
     each = np.full(links.size, OTHER_GROUP, dtype=object)
     groups = [group[kept[group]] for group in links.communities]
     groups = sorted((group for group in groups if len(group)), key=len, reverse=True)
-    own = [group for group in groups[: len(GROUPS)] if len(group) >= COLOURED]
+    # Of many communities of three, none has a colour.
+    tied = len(groups) > len(GROUPS) and len(groups[len(GROUPS)]) >= COLOURED
+    own = [group for group in groups[: len(GROUPS)] if len(group) >= COLOURED + tied]
     entries = []
     for group, colour in zip(own, GROUPS, strict=False):
         each[group] = colour
         hub = names.hubs_of(links, group, 1)[0]
         entries.append(Entry(str(names.texts[hub]), colour, len(group), names.is_italic(hub)))
     if rest := len(groups) - len(own):
-        text = f"{rest:,} smaller" if own else f"{rest:,} of 2 nodes"
+        text = f"{rest:,} smaller" if own else f"{rest:,} of at most {len(groups[0])} nodes"
         entries.append(Entry(text, OTHER_GROUP))
     return Colours("Community (Louvain): first hub, size", each, tuple(entries))
 

@@ -166,6 +166,14 @@ def test_communities_have_colours_and_sizes():
     assert colours.count(OTHER_GROUP) == communities[communities < 3].sum()
 
 
+def test_of_many_communities_of_three_none_has_a_colour():
+    page = drawn(network(union(6, *[3] * 20)))
+    colours = [to_hex(c) for c in nodes(page).get_facecolors()]
+    assert set(colours) == {GROUPS[0], OTHER_GROUP}
+    assert "20 smaller" in texts(page)
+    assert "20 of at most 3 nodes" in texts(drawn(network(union(*[3] * 20))))
+
+
 def test_labels_replace_names_and_are_bold_italic():
     labels = pd.Series({"g0": "MYC", "g1": np.nan, "g2": "", "g30": "TP53", "other": "X"})
     page = drawn(SEVERAL, labels=labels)
