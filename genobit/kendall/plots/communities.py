@@ -54,9 +54,9 @@ class CommunityLayout:
         return int(inside[0]) if len(inside) else None
 
 
-def gather(links: Links, frame: tuple[float, float]) -> CommunityLayout:
-    """Compute positions of the communities in a frame of (width, height) screen pixels."""
-    groups = links.communities[:BUBBLES]
+def gather(links: Links, frame: tuple[float, float], most: int = BUBBLES) -> CommunityLayout:
+    """Compute positions of the largest communities in a frame of (width, height) screen pixels."""
+    groups = links.communities[:most]
     n_bubbles = len(groups)
     counts = _edges_between(links)[:n_bubbles, :n_bubbles]
     radii = np.sqrt([len(group) for group in groups])

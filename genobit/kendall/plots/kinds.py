@@ -10,6 +10,7 @@ import xarray as xr
 from genobit.data.pairs.table import PairTable
 from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap
 from genobit.kendall.plots.network import kendall_network
+from genobit.kendall.plots.paper_network import paper_network
 from genobit.visual.plain import heatmap, histogram
 from genobit.visual.results import Result
 
@@ -61,7 +62,7 @@ def _is_table(data: Any) -> bool:
 
 
 RESULTS = (
-    Result("a table of pairs", _is_table, {"network": kendall_network}),
+    Result("a table of pairs", _is_table, {"network": kendall_network}, {"network": paper_network}),
     Result(".kendall()", _is_one_set, {"heatmap": kendall_heatmap, "histogram": _values}),
     Result(".kendall()", _is_tau, {"heatmap": _rectangle, "histogram": _values}),
 )

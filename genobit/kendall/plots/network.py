@@ -120,12 +120,17 @@ def kendall_network(
     links = links_of(network, seed)
     if not links.size:
         raise ValueError("there is no edge to draw; make the table with a lower threshold=")
-    of_all = None
-    if colour_by is not None:
-        dim = {row: dim for dim, row in ROWS.items()}.get(network.dim, network.dim)
-        variables = xr.Dataset(coords={dim: network.names})
-        of_all = colouring_of(variables, colour_by, dim)
-    return draw(arrange(links, limit), colours_of(links, of_all))
+    return draw(arrange(links, limit), colours_of(links, values_of(network, colour_by)))
+
+
+def values_of(
+    network: Network, colour_by: Colouring | str | ArrayLike | xr.DataArray | None
+) -> Colouring | None:
+    """Return colours of all variables of the data by values of the user; None by community."""
+    if colour_by is None:
+        return None
+    dim = {row: dim for dim, row in ROWS.items()}.get(network.dim, network.dim)
+    return colouring_of(xr.Dataset(coords={dim: network.names}), colour_by, dim)
 
 
 def arrange(links: Links, limit: int = NODES) -> NetworkLayout | CommunityLayout:
