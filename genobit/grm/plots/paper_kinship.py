@@ -125,12 +125,14 @@ def kinship_pairs(
 class _Marks:
     """Marks of pairs: `x`, `y`, and `colour`, an index into the palette; all (marks,).
 
-    `related` tells which marks are relatives. `thinned` says that marks on one place are one.
+    `related` tells which marks are relatives, and `relatives` is the number of such pairs.
+    `thinned` says that marks on one place are one.
     """
 
     x: np.ndarray
     y: np.ndarray
     colour: np.ndarray
+    relatives: int
     thinned: bool = False
 
     @property
@@ -155,17 +157,20 @@ def draw_kinship(
     right = float(pairs.ibs0.max(initial=0.0)) or 0.1
     axes.set(xlim=(-0.035 * right, 1.05 * right), ylim=(floor, TOP))
     marks = _marks(axes, pairs, groups, len(colours))
-    texts = _texts(pairs, label, size_of(axes)[0], thinned=marks.thinned)
-    places = _places(axes, _room(axes, marks), texts)
+    texts = _texts(pairs)
+    room = _room(axes, marks)
+    places = _places(axes, room, texts)
     for _ in range(5):
         if places is not None:
             break
         # The marks leave no room, so the axis becomes longer.
         axes.set_xlim(axes.get_xlim()[0], 1.12 * axes.get_xlim()[1])
-        places = _places(axes, _room(axes, marks), texts)
+        room = _room(axes, marks)
+        places = _places(axes, room, texts)
     _bands(axes, floor)
     _points(axes, marks, [*colours, OTHER_GROUP])
-    _write(axes, texts, places or _places(axes, _room(axes, marks), texts, anyhow=True))
+    _write(axes, texts, places or _places(axes, room, texts, anyhow=True))
+    _write_notes(axes, room, _notes(pairs, label, thinned=marks.thinned))
     few = 6 if size_of(axes)[0] > 45 else 4
     axes.xaxis.set_major_locator(MaxNLocator(few, steps=[1, 2, 5, 10]))
     axes.set_yticks(np.arange(6) / 10)
@@ -175,13 +180,14 @@ def draw_kinship(
 
 def _marks(axes: Axes, pairs: KinshipPairs, groups: np.ndarray, n_groups: int) -> _Marks:
     a, b = groups[pairs.first], groups[pairs.second]
-    marks = _Marks(pairs.ibs0, pairs.king, np.where(a == b, a, n_groups))
+    relatives = int(np.count_nonzero(pairs.king > DEGREES["third degree"]))
+    marks = _Marks(pairs.ibs0, pairs.king, np.where(a == b, a, n_groups), relatives)
     if len(marks.x) < MANY:
         return marks
     at = (_millimetres(axes, marks) // CELL).astype("i8")
     cells = (marks.colour * 100_000 + at[:, 0]) * 100_000 + at[:, 1]
     kept = np.unique(cells, return_index=True)[1]
-    return _Marks(marks.x[kept], marks.y[kept], marks.colour[kept], thinned=True)
+    return _Marks(marks.x[kept], marks.y[kept], marks.colour[kept], relatives, thinned=True)
 
 
 def _bands(axes: Axes, floor: float) -> None:
@@ -197,7 +203,7 @@ def _points(axes: Axes, marks: _Marks, colours: list[str]) -> None:
     order = np.random.default_rng(0).permutation(len(marks.x))
     order = order[np.argsort(marks.colour[order] < len(colours) - 1, kind="stable")]
     related = marks.related[order]
-    many = int(related.sum()) > MANY_RELATIVES
+    many = marks.relatives > MANY_RELATIVES
     for chosen, large in ((order[~related], False), (order[related], not many)):
         drawn = axes.scatter(
             marks.x[chosen],
@@ -239,14 +245,18 @@ class _Text:
     corner: tuple[float, float]
 
 
-def _texts(pairs: KinshipPairs, label: str, width: float, *, thinned: bool) -> list[_Text]:
+def _texts(pairs: KinshipPairs) -> list[_Text]:
     counts = pairs.degrees()
     bounds = [TOP, *list(DEGREES.values())[:-1], -np.inf]
     out = [
         _Text(f"{NAMES[degree]}: {counts[degree]:,}", low, high, (1.0, 0.5))
         for degree, high, low in zip(NAMES, bounds, bounds[1:], strict=False)
     ]
-    out[-1] = _Text(out[-1].text, -np.inf, out[-1].high, (1.0, 1.0))
+    return [*out[:-1], _Text(out[-1].text, -np.inf, out[-1].high, (1.0, 1.0))]
+
+
+def _notes(pairs: KinshipPairs, label: str, *, thinned: bool) -> list[str]:
+    """Return what the panel leaves out."""
     notes, below = [], int(pairs.below.sum())
     if below:
         one = "s" * (below == 1), "s" * (below != 1)
@@ -256,10 +266,35 @@ def _texts(pairs: KinshipPairs, label: str, width: float, *, thinned: bool) -> l
         notes.append(f"{number(pairs.without, 'pair')} without a value")
     if thinned:
         notes.append("dots on one place are drawn once")
-    if notes:
-        text = "\n".join(lines_of(notes, max(0.45 * width, 22.0)))
-        out.append(_Text(text, -np.inf, out[-1].high, (0.0, 0.0)))
-    return out
+    return notes
+
+
+def _write_notes(axes: Axes, room: Room, notes: list[str]) -> None:
+    """Write the notes in the lower left corner if no mark is there, else above the axes."""
+    if not notes:
+        return
+    low, high = axes.get_ylim()
+    inside = "\n".join(lines_of(notes, max(0.45 * room.width, 22.0)))
+    ends = np.array([0.0, (DEGREES["third degree"] - low) / (high - low) * room.height])
+    boxes = _candidates(room.width, ends, *size_of_text(inside, NOTE_PT), (0.0, 0.0))
+    boxes = boxes[room.allowed(boxes)]
+    boxes = boxes[room.covered(boxes) == 0]
+    if len(boxes):
+        best = boxes[np.argmin(np.round(np.hypot(*boxes[:, :2].T), 6))]
+        _write(axes, [_Text(inside, -np.inf, 0.0, (0.0, 0.0))], [best])
+        return
+    axes.annotate(
+        "\n".join(lines_of(["; ".join(notes)], room.width)),
+        (1, 1),
+        (0, 2),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=NOTE_PT,
+        color=LIGHT.slate,
+        ha="right",
+        va="bottom",
+        parse_math=False,
+    )
 
 
 def _places(
@@ -273,7 +308,7 @@ def _places(
     low, high = axes.get_ylim()
     out: list[np.ndarray | None] = []
     for text in texts:
-        wide, tall = size_of_text(axes, text.text, NOTE_PT)
+        wide, tall = size_of_text(text.text, NOTE_PT)
         ends = (np.clip([text.low, text.high], low, high) - low) / (high - low) * room.height
         boxes = _candidates(room.width, ends, wide, tall, text.corner)
         boxes = boxes[room.allowed(boxes, 0.2)]
@@ -321,6 +356,7 @@ def _write(axes: Axes, texts: list[_Text], places: list[np.ndarray | None] | Non
             (box[1] + box[3]) / 2 / height,
             text.text,
             fontsize=NOTE_PT,
+            parse_math=False,
             color=LIGHT.slate,
             ha="right" if right else "left",
             va="center",

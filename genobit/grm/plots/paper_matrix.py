@@ -271,9 +271,16 @@ def _draw_blocks(axes: Axes, shown: MatrixPanel) -> None:
     for block in shown.blocks:
         name = " + ".join(shown.names[k] for k in block.groups)
         for text in (f"{name}  ({block.size:,})", name):
-            if size_of_text(axes, text)[0] <= width * block.size / n - 0.5:
+            if size_of_text(text)[0] <= width * block.size / n - 0.5:
                 middle = (block.first + block.last + 1) / 2 / n
-                axes.text(middle, 1 + 1.0 / height, text, ha="center", transform=axes.transAxes)
+                axes.text(
+                    middle,
+                    1 + 1.0 / height,
+                    text,
+                    ha="center",
+                    transform=axes.transAxes,
+                    parse_math=False,
+                )
                 break
 
 
@@ -378,6 +385,7 @@ def _draw_key(axes: Axes, shown: MatrixPanel, top: float, side: float) -> None:
             at / height,
             entry.name,
             fontsize=NOTE_PT,
+            parse_math=False,
             va="center",
             transform=axes.transAxes,
         )

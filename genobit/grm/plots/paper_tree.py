@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.collections import LineCollection
 
+from genobit.visual.clusters import DRAWN_MERGES
 from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
 TRIMMED = 0.88
 #: A block is cut in two where each group has at least this share of its samples on one side.
 ONE_SIDE = 0.95
-#: Above this number of samples, lines to single samples are not drawn.
+#: Above this number of samples, lines to single samples are not drawn, nor all joins.
 LEAVES = 400
-#: Trees of more lines are pixels inside of a PDF.
-MANY_LINES = 3_000
 _WIDTHS = 0.2, 0.45
 
 
@@ -79,21 +78,23 @@ def draw_tree(axes: Axes, nodes: Nodes, colours: list[str], n_samples: int) -> N
     n = len(nodes.children) + 1
     if n < 2:
         return
-    joins = nodes.value[n:]
+    # Many leaves or joins would be a block of colour.
+    first = 0 if n <= LEAVES else max(n - 1 - DRAWN_MERGES, 0)
+    parents = np.arange(n + first, 2 * n - 1)
+    a, b = nodes.children[first:].T
+    joins = nodes.value[parents]
     low = float(joins.min())
     high = float(np.quantile(joins, TRIMMED) if n > 20 else joins.max())
     span = (high - low) or 1.0
     at = np.clip((nodes.value - low + 0.02 * span) / (1.07 * span), 0, 1)
-    parents = np.arange(n, 2 * n - 1)
-    a, b = nodes.children.T
     lines = [_segments(at[parents], nodes.place[a], at[parents], nodes.place[b])]
     lines += [_segments(at[parents], nodes.place[c], at[c], nodes.place[c]) for c in (a, b)]
     groups = np.concatenate([nodes.group[parents], nodes.group[a], nodes.group[b]])
     segments = np.concatenate(lines)
-    # Joins that were trimmed would be dots at the edge, and many leaves a block of colour.
+    # Joins that were trimmed would be dots at the edge.
     shown = segments[:, 0, 0] < 1
     if n > LEAVES:
-        shown &= np.concatenate([np.ones(n - 1, bool), a >= n, b >= n])
+        shown &= np.concatenate([np.ones(len(parents), bool), a >= n, b >= n])
     palette = np.array([*colours, LIGHT.slate])
     drawn = LineCollection(
         list(segments[shown]),
@@ -101,7 +102,6 @@ def draw_tree(axes: Axes, nodes: Nodes, colours: list[str], n_samples: int) -> N
         linewidths=float(np.clip(60 / n, *_WIDTHS)),
         capstyle="projecting",
     )
-    drawn.set_rasterized(int(shown.sum()) > MANY_LINES)
     axes.add_collection(drawn)
 
 

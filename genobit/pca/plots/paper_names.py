@@ -43,7 +43,7 @@ def name_groups(
         if not len(own):
             continue
         others = [p for other, p in points.items() if other != name and len(p)]
-        size = size_of_text(axes, name, BASE_PT, "bold")
+        size = size_of_text(name, BASE_PT, "bold")
         box = _place(room, size, own, np.concatenate(others) if others else own)
         if box is not None:
             room.take(box)
@@ -104,4 +104,5 @@ def _write(axes: Axes, name: str, box: np.ndarray, own: np.ndarray, colour: str)
         transform=axes.transAxes,
         path_effects=[withStroke(linewidth=CASING_PT, foreground=LIGHT.paper)],
         zorder=5,
+        parse_math=False,
     )

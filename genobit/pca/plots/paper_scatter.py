@@ -35,6 +35,7 @@ def paper_scatter(
     x: int = 1,
     y: int = 2,
     colour_by: Colouring | str | ArrayLike | xr.DataArray | None = None,
+    names: object = None,  # noqa: ARG001 - paper has no hover text
 ) -> Paper:
     """Return the scatter of samples along two principal components, for papers.
 
@@ -42,6 +43,8 @@ def paper_scatter(
     ----------
     pcs, x, y, colour_by
         As for `genobit.plots.pca_scatter`. Names of groups stand on the data.
+    names
+        Ignored: the names are hover text, which paper does not have.
 
     Returns
     -------
@@ -165,15 +168,12 @@ def _bar(axes: Axes, colour: Colouring) -> None:
         aspect="auto",
         interpolation="none",
     )
-    bar.set_yticks([])
-    bar.set_xticks([low, high], [f"{low:.3g}", f"{high:.3g}"])
-    first, last = bar.get_xticklabels()
-    first.set_horizontalalignment("left")
-    last.set_horizontalalignment("right")
-    bar.tick_params(length=0, pad=1.0, top=False, labeltop=True, labelbottom=False)
+    bar.set(xticks=[], yticks=[])
+    for at, text, side in ((0, f"{low:.3g}", "left"), (1, f"{high:.3g}", "right")):
+        bar.text(at, 1.3, text, fontsize=NOTE_PT, ha=side, transform=bar.transAxes)
     for spine in bar.spines.values():
         spine.set(visible=True, linewidth=AXIS_PT, color=LIGHT.edge)
-    wide, _ = size_of_text(axes, colour.name, NOTE_PT)
+    wide, _ = size_of_text(colour.name, NOTE_PT)
     bar.annotate(
         colour.name if wide < width - long - 2 else "",
         (0, 0.5),
