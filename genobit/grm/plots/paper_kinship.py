@@ -160,11 +160,11 @@ def draw_kinship(
     texts = _texts(pairs)
     room = _room(axes, marks)
     places = _places(axes, room, texts)
-    for _ in range(5):
+    for _ in range(8):
         if places is not None:
             break
-        # The marks leave no room, so the axis becomes longer.
-        axes.set_xlim(axes.get_xlim()[0], 1.12 * axes.get_xlim()[1])
+        # The marks leave no room at the right, so the axis becomes longer.
+        axes.set_xlim(axes.get_xlim()[0], 1.05 * axes.get_xlim()[1])
         room = _room(axes, marks)
         places = _places(axes, room, texts)
     _bands(axes, floor)
@@ -302,7 +302,8 @@ def _places(
 ) -> list[np.ndarray | None] | None:
     """Return the lower left and upper right corners of the texts, None for one without room.
 
-    Returns None if a text would cover marks, unless ``anyhow``.
+    Texts stand at the right. Returns None if one would cover marks there; with ``anyhow``, it
+    stands where it covers the fewest.
     """
     room.boxes.clear()
     low, high = axes.get_ylim()
@@ -312,6 +313,8 @@ def _places(
         ends = (np.clip([text.low, text.high], low, high) - low) / (high - low) * room.height
         boxes = _candidates(room.width, ends, wide, tall, text.corner)
         boxes = boxes[room.allowed(boxes, 0.2)]
+        if not anyhow:
+            boxes = boxes[boxes[:, 2] == boxes[:, 2].max(initial=0.0)]
         if not len(boxes):
             out.append(None)
             continue

@@ -60,7 +60,7 @@ def paper_scatter(
     >>> import numpy as np, xarray as xr
     >>> pcs = xr.Dataset({"scores": (("samples", "components"), np.eye(3)[:, :2])})
     >>> round(paper_scatter(pcs).height(90), 1)
-    71.3
+    69.7
     """
     _check_components(pcs, x, y)
     colour = colouring_of(pcs, colour_by, "samples")
@@ -169,7 +169,7 @@ def _bar(axes: Axes, colour: Colouring) -> None:
         interpolation="none",
     )
     bar.set(xticks=[], yticks=[])
-    for at, text, side in ((0, f"{low:.3g}", "left"), (1, f"{high:.3g}", "right")):
+    for at, text, side in ((0, _plain(low), "left"), (1, _plain(high), "right")):
         bar.text(at, 1.3, text, fontsize=NOTE_PT, ha=side, transform=bar.transAxes)
     for spine in bar.spines.values():
         spine.set(visible=True, linewidth=AXIS_PT, color=LIGHT.edge)
@@ -184,3 +184,7 @@ def _bar(axes: Axes, colour: Colouring) -> None:
         va="center",
         fontsize=NOTE_PT,
     )
+
+
+def _plain(value: float) -> str:
+    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
