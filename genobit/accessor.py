@@ -12,7 +12,7 @@ import xarray as xr
 
 from genobit.data import labels, packed
 from genobit.data.packer import pack
-from genobit.data.plotting import PlotMethods, ReportMethods
+from genobit.data.plotting import DatasetPlotMethods, PlotMethods, ReportMethods
 from genobit.engine.spelling import SuggestsNames
 from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
@@ -55,7 +55,7 @@ class GenobitDatasetAccessor(
     QualityMethods,
     AlignmentMethods,
     JoinMethods,
-    PlotMethods,
+    DatasetPlotMethods,
     ReportMethods,
     SuggestsNames,
 ):
@@ -139,8 +139,9 @@ class GenobitDatasetAccessor(
             For multi-allelic variants with ``multiallelic="refuse"``, for unphased calls with
             ``phased``, and for dosages of a ploidy other than 2. An invalid call raises the error
             when the planes are computed; the message names the variant and the sample. A call is
-            invalid if it has an unknown allele. A haploid call such as (0, -2) is invalid in
-            dosages. A missing call is invalid with ``missing="refuse"``.
+            invalid if the variant has no allele of its number. The codes -1 (missing) and -2 (no
+            allele) are no such numbers. A haploid call such as (0, -2) is invalid in dosages. A
+            missing call is invalid with ``missing="refuse"``.
 
         Examples
         --------

@@ -16,6 +16,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
+from genobit.data.plotting import DatasetPlot
 from genobit.grm.explorer.explorer import GRMExplorer
 from genobit.kendall.explorer.explorer import KendallExplorer
 from genobit.ld.explorer.explorer import LDExplorer
@@ -74,6 +75,10 @@ def methods() -> Iterator[tuple[str, Parameters]]:
             if not name.startswith("_"):
                 _, *rest = inspect.signature(member).parameters.items()
                 yield name, dict(rest)
+    for name, member in inspect.getmembers(DatasetPlot, inspect.isfunction):
+        if name == "__call__" or not name.startswith("_"):
+            _, *rest = inspect.signature(member).parameters.items()
+            yield f"plot.{name}".removesuffix(".__call__"), dict(rest)
 
 
 def functions() -> Iterator[tuple[str, Parameters]]:

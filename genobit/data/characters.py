@@ -27,7 +27,10 @@ _MISSING_NUMBER = -1
 
 
 class Characters(NamedTuple):
-    """Sets of states, unsigned (taxa, sites), and the symbol of each bit, lowest bit first."""
+    """Sets of states (taxa, sites), and the symbols of the states.
+
+    A set is an unsigned integer with a bit for each state. The first symbol is the lowest bit.
+    """
 
     sets: NDArray[Any]
     symbols: tuple[str, ...]
@@ -67,9 +70,9 @@ def state_sets(
         (``{01}``: any of them). Integers: states from 0, -1 is missing. Case does not matter,
         except for symbols of ``states`` that differ only in case.
     kind
-        "dna" (IUPAC; U is T), "protein" (IUPAC; B, Z and J are two amino acids, X is any; O, U and
-        the stop ``*`` are states of their own) or "standard" (each symbol is a state). Guessed from
-        the symbols by default; integers are "standard".
+        "dna" (IUPAC; U is T), "protein" (IUPAC; B, Z and J may be either of two amino acids, X any;
+        O, U and the stop ``*`` are states of their own) or "standard" (each symbol is a state).
+        Guessed from the symbols by default; integers are "standard".
     states
         Symbols of "standard" characters in order; by default those that occur.
     gap
@@ -80,7 +83,7 @@ def state_sets(
 
     Returns
     -------
-        Sets and symbols. In "dna" the states are always A, C, G and T.
+        `Characters`: the sets and the symbols. In "dna" the states are always A, C, G and T.
 
     Raises
     ------

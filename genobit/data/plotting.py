@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class PlotMethods:
-    """The method ``plot`` of results."""
+class Plot:
+    """``plot`` of a result: ``result.genobit.plot(kind, **options)`` draws it."""
 
-    _data: Any
+    def __init__(self, data: Any) -> None:
+        self._data = data
 
-    def plot(self, kind: str | None = None, **options: Any) -> Any:
+    def __call__(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
         """Draw a result of genobit.
 
         Parameters
@@ -38,6 +39,8 @@ class PlotMethods:
             - allele frequencies: "spectrum"
             - statistics of variants: "spectrum", "histogram", "hwe"
             - statistics of samples: "histogram", "scatter"
+        ax
+            A matplotlib axes. The plot is drawn into it in its form for papers.
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists the valid names. `genobit.plots` describes the options of
@@ -46,7 +49,9 @@ class PlotMethods:
         Returns
         -------
             `genobit.visual.figure.Figure`, which a notebook shows. Elsewhere, ``.show()`` opens it
-            in a browser and ``.save("figure.html")`` writes it. ``.hv`` is the HoloViews object.
+            in a browser. ``.save("figure.pdf", width_mm=90)`` writes it for a paper, and
+            ``.save("figure.html")`` as an interactive page. ``.hv`` is the HoloViews object. With
+            ``ax``, the result is ``ax``.
 
         Raises
         ------
@@ -59,11 +64,118 @@ class PlotMethods:
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
         >>> ds.genobit.grm().genobit.plot()
-        <Figure 'VanRaden 1 of 3 samples': .show() opens it, .save("figure.html") writes it>
+        <Figure 'VanRaden 1 of 3 samples': .show() opens it, .save("figure.pdf") writes it>
         """
         # Import by name, as `explore` does.
         figures = importlib.import_module("genobit.launcher.figures")
-        return figures.figure_of(self._data, kind, options)
+        return figures.figure_of(self._data, kind, options, ax)
+
+
+class DatasetPlot(Plot):
+    """``plot`` of a Dataset: of a result, or of genotypes as one of the figures below."""
+
+    def region(
+        self,
+        association: Any,
+        *,
+        region: str | None = None,
+        lead: str | int | None = None,
+        genes: Any = None,
+        genetic_map: Any = None,
+        blocks: bool | xr.Dataset | None = True,
+        statistic: str = "r2",
+        min_maf: float = 0.05,
+        **options: Any,
+    ) -> Any:
+        """Draw the association of a region, its genes, and linkage disequilibrium of its variants.
+
+        Points are coloured by r2 with the lead variant. LD is computed from these genotypes.
+
+        Parameters
+        ----------
+        association
+            Table with a p-value for each variant: of pandas or xarray, a Series with identifiers as
+            its index, or the path of a text file. Rows are matched by identifier. Where no
+            identifier matches, they are matched by contig and position. The figure counts rows
+            that match no variant, and variants without a p-value.
+        region
+            Region to draw, such as "2:136.5Mb-136.7Mb". The default is the contig of the lead
+            variant if it has at most 1,000 variants, or 250 kb to each side of the lead variant.
+        lead
+            Identifier or index of the lead variant. The default is the smallest p in the region.
+        genes
+            Path of a GFF3 file, or a table of genes.
+        genetic_map
+            Path of a genetic map, or a table. Recombination rates get an axis on the right.
+        blocks
+            Whether to outline haplotype blocks, or the result of `.genobit.ld_blocks()`.
+        statistic
+            Statistic of the triangle, as for `.genobit.ld()`.
+        min_maf
+            Smallest minor allele frequency of the variants in all panels.
+        **options
+            ``p``, the column of the p-values; by default it is recognised by its name. ``log10``,
+            whether the column holds -log10 of p. ``significance``, the p-value of the dashed line,
+            5e-8 by default. ``note``, lines to add to the notes.
+
+        Returns
+        -------
+            `genobit.visual.figure.Figure` for papers: ``.save("figure.pdf", width_mm=180)``.
+
+        Raises
+        ------
+        ValueError
+            If no row matches a variant, if several columns hold p-values, or if a variant has
+            several p-values. If fewer than two variants are left, or if the lead variant is not
+            among them.
+        KeyError
+            Without ``variant_position``.
+        TypeError
+            For an unknown option.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, pandas as pd, xarray as xr
+        >>> calls = np.random.default_rng(1).integers(0, 2, (6, 50, 2), "int8")
+        >>> ds = xr.Dataset(
+        ...     {
+        ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
+        ...         "variant_position": ("variants", np.arange(6) * 1000 + 1),
+        ...         "variant_id": ("variants", [f"rs{k}" for k in range(6)]),
+        ...     }
+        ... )
+        >>> table = pd.DataFrame({"id": ds.variant_id.values, "p": np.geomspace(1e-9, 0.5, 6)})
+        >>> ds.genobit.plot.region(table)
+        <Figure 'region': .show() opens it, .save("figure.pdf") writes it>
+        """
+        figures = importlib.import_module("genobit.launcher.figures")
+        given = {"region": region, "lead": lead, "genes": genes, "genetic_map": genetic_map}
+        given |= {"blocks": blocks, "statistic": statistic, "min_maf": min_maf, **options}
+        return figures.paper_figure("region", self._data, association, **given)
+
+
+class PlotMethods:
+    """The method ``plot`` of results."""
+
+    _data: Any
+
+    @property
+    def plot(self) -> Plot:
+        """Draw a result: ``plot(kind, ax=None, **options)``; see `genobit.data.plotting.Plot`."""
+        return Plot(self._data)
+
+
+class DatasetPlotMethods(PlotMethods):
+    """The method ``plot`` of Datasets: of results and of genotypes."""
+
+    @property
+    def plot(self) -> DatasetPlot:
+        """Draw a result: ``plot(kind, ax=None, **options)``.
+
+        Genotypes have figures of their own: ``plot.region(association)``. See
+        `genobit.data.plotting.DatasetPlot`.
+        """
+        return DatasetPlot(self._data)
 
 
 class ReportMethods:

@@ -33,7 +33,8 @@ class Options:
     chunk_rows: int | str = CHUNK_ROWS
     """Rows (variants or samples) per packed chunk, and rows and columns per tile.
 
-    "auto" chooses the cheapest number for a matrix of all pairs, as `estimate` advises.
+    "auto" uses the number with the lowest estimated cost for a matrix of all pairs. The methods of
+    ``estimate`` report this number.
     """
     eager_limit: int = 2**31
     """Largest number of bytes that an eager call may allocate; a larger result raises an error.
@@ -44,8 +45,8 @@ class Options:
     """Folder for temporary files. Every worker must be able to read it.
 
     `epistasis` writes its genotypes there if they exceed ``eager_limit``; with None it raises an
-    error. A tree search with ``bootstrap=`` writes its per-site numbers there if they exceed
-    ``eager_limit``; with None it keeps them in memory.
+    error. A tree search with ``bootstrap=`` writes the pattern number of each site there if
+    these numbers exceed ``eager_limit``; with None it keeps them in memory.
     """
     longest_search: float | None = 3600.0
     """Longest estimated time of a search in seconds; a longer search is refused.
@@ -69,7 +70,7 @@ class Options:
 
     @property
     def edge(self) -> int:
-        """``chunk_rows``, or the default if it is "auto" and no cost model applies."""
+        """Rows per chunk: ``chunk_rows``, or the default number if ``chunk_rows`` is "auto"."""
         return CHUNK_ROWS if isinstance(self.chunk_rows, str) else self.chunk_rows
 
 

@@ -73,7 +73,8 @@ class EpistasisMethods:
         order
             Number of variants in a combination.
         top
-            Number of combinations to return. Among equal scores, the lowest positions come first.
+            Number of combinations to return. Among equal scores, combinations of the first variants
+            come first.
         statistic
             Statistic for the ranking:
 

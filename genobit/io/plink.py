@@ -204,8 +204,8 @@ def open_plink(
     - `sample_id` (the individual id, or FAMILY_INDIVIDUAL if individual ids repeat),
       `sample_family_id`, `sample_father_id`, `sample_mother_id`, `sample_sex` (0
       unknown, 1 male, 2 female).
-    - `sample_phenotype`: NaN for -9 and NA. In a case/control phenotype, 0 is NaN too;
-      `attrs["note"]` warns if the file has only 0 and 1.
+    - `sample_phenotype`: NaN for -9 and NA. In a case/control phenotype, 0 is NaN too, as in
+      PLINK. If the file has 0 and 1 but never 2, `attrs["note"]` warns that 0 became NaN.
 
     A dosage is the number of copies of A1, as stated in
     `call_genotype.attrs["counted_allele"]`.

@@ -81,8 +81,8 @@ def open_vcf(
     cache_dir
         Folder of the converted files; the user's cache directory by default.
     worker_processes
-        Number of processes for converting the file; 0 uses the current process alone. A region or
-        a file without an index is always converted in the current process.
+        Number of processes for converting the file; 0 uses the current process alone. Regions are
+        always converted in the current process. So are files without an index.
 
     Returns
     -------

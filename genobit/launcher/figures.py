@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import genobit.visual  # noqa: F401  first, as it says which package is missing
@@ -11,6 +12,7 @@ from genobit.epistasis.plots import kinds as epistasis
 from genobit.grm.plots import kinds as grm
 from genobit.kendall.plots import kinds as kendall
 from genobit.ld.plots import kinds as ld
+from genobit.ld.plots.region import region
 from genobit.parsimony.plots import kinds as parsimony
 from genobit.pca.plots import kinds as pca
 from genobit.quality.plots import kinds as quality
@@ -20,11 +22,12 @@ from genobit.visual.plot_options import styled
 from genobit.visual.results import result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import xarray as xr
 
     from genobit.data.pairs.table import PairTable
+    from genobit.visual.paper.page import Paper
 
 #: Every result that has plots. The first that matches counts, so general ones come last.
 RESULTS = (
@@ -38,28 +41,70 @@ RESULTS = (
     *grm.RESULTS,
 )
 
+#: Figures of genotypes.
+PAPERS: dict[str, Callable[..., Paper]] = {"region": region}
+
 
 def figure_of(
-    data: xr.DataArray | xr.Dataset | PairTable, kind: str | None, options: Mapping[str, Any]
-) -> Figure:
-    """Return the figure of a result.
+    data: xr.DataArray | xr.Dataset | PairTable,
+    kind: str | None,
+    options: Mapping[str, Any],
+    axes: Any = None,
+) -> Any:
+    """Return the figure of a result, or draw its form for papers into a matplotlib axes.
 
     Raises ValueError for data that are no result and for an unknown kind, and TypeError for an
     option that the kind does not have.
     """
-    name, draw = result_of(data, RESULTS).kind(kind)
-    _check_options(name, draw, options)
-    return Figure(styled(draw)(data, **options))
+    result = result_of(data, RESULTS)
+    name, draw = result.kind(kind)
+    form = result.papers.get(name)
+    known = _options(draw), set() if form is None else _options(form)
+    _check_options(name, known, options)
+    picture = styled(draw)(data, **options) if _takes(known[0], options) else None
+    # Options for the screen alone have a form that is drawn from the screen.
+    own = form is not None and _takes(known[1], options)
+    figure = Figure(picture, partial(form, data, **options) if own and form else None, name)
+    if axes is None:
+        return figure
+    from genobit.visual.paper import page
+
+    return page.draw_on(figure.paper(), axes)
 
 
-def _check_options(name: str, draw: Callable[..., Any], options: Mapping[str, Any]) -> None:
+def paper_figure(name: str, ds: xr.Dataset, *given: Any, **options: Any) -> Figure:
+    """Return a figure of genotypes, which is for papers alone; it is computed now.
+
+    Raises TypeError for an unknown option.
+    """
+    form = PAPERS[name]
+    _check_options(f".{name}", (set(), _options(form)), options)
+    paper = form(ds, *given, **options)
+    return Figure(None, lambda: paper, name)
+
+
+def _options(draw: Callable[..., Any]) -> set[str]:
+    """Return the names of the options of a plot; "**" stands for any."""
     parameters = list(inspect.signature(draw).parameters.values())[1:]
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+    return {"**" if p.kind is p.VAR_KEYWORD else p.name for p in parameters}
+
+
+def _takes(known: set[str], options: Iterable[str]) -> bool:
+    return "**" in known or set(options) <= known
+
+
+def _check_options(name: str, known: tuple[set[str], set[str]], options: Iterable[str]) -> None:
+    if any(_takes(some, options) for some in known):
         return
-    known = [parameter.name for parameter in parameters]
+    either = sorted(known[0] | known[1])
     for option in options:
-        if option not in known:
+        if option not in either:
             raise TypeError(
-                f"plot({name!r}) has no option {option!r}{did_you_mean(option, known)} "
-                f"Its options are {', '.join(known) or 'none'}"
+                f"plot({name!r}) has no option {option!r}{did_you_mean(option, either)} "
+                f"Its options are {', '.join(either) or 'none'}"
             )
+    screen, paper = (sorted(set(options) - some) for some in known)
+    raise TypeError(
+        f"plot({name!r}) cannot take these options together: {screen[0]!r} is for papers alone, "
+        f"and {paper[0]!r} for screens alone"
+    )

@@ -31,7 +31,12 @@ from genobit.engine.files import WRITE, local_path, replacing
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
+    from genobit.visual.paper.page import Paper
+
+#: Endings of files for papers.
+_PAPERS = (".pdf", ".svg", ".png")
 #: Shown until the figure is drawn, and where a page runs no scripts.
 _UNDRAWN = (
     "This figure is drawn by JavaScript. If it does not appear, run the cell again, or trust the "
@@ -42,60 +47,135 @@ _sent: dict[tuple[str, str], tuple[str | None, int]] = {}
 
 
 class Figure:
-    """A plot of a result, which shows itself in a notebook.
+    """A plot of a result, which shows itself in a notebook and saves itself for a paper.
 
     Parameters
     ----------
     hv
-        HoloViews object. Use it to combine figures (`a.hv + b.hv`) and to set options
-        (`figure.hv.opts(...)`).
+        HoloViews object, which shows the figure on a screen. Use it to combine figures
+        (`a.hv + b.hv`) and to set options (`figure.hv.opts(...)`). A figure without it shows its
+        form for papers.
+    paper
+        Function that returns the form for papers, a `genobit.visual.paper.page.Paper`. By default,
+        it is drawn from the HoloViews object.
+    title
+        Title in the representation. The default is the title of the HoloViews object.
 
     Examples
     --------
     >>> Figure(hv.Curve([1, 3, 2]).opts(title="three points"))
-    <Figure 'three points': .show() opens it, .save("figure.html") writes it>
+    <Figure 'three points': .show() opens it, .save("figure.pdf") writes it>
     """
 
-    def __init__(self, hv: Any) -> None:
+    def __init__(
+        self, hv: Any = None, paper: Callable[[], Paper] | None = None, title: str = ""
+    ) -> None:
         self.hv = hv
+        self._paper = paper
+        self._title = title
 
     def __repr__(self) -> str:
         """Return the title, and how to see the figure."""
-        found = self.hv.opts.get("plot").kwargs.get("title", "").split("\n")[0]
+        found = self._title
+        if self.hv is not None and not found:
+            found = self.hv.opts.get("plot").kwargs.get("title", "").split("\n")[0]
         title = f" {found!r}" if found else ""
-        return f'<Figure{title}: .show() opens it, .save("figure.html") writes it>'
+        return f'<Figure{title}: .show() opens it, .save("figure.pdf") writes it>'
 
     def _repr_html_(self) -> str:
-        """Return the figure as HTML for a notebook."""
-        return html_of(self.hv)
+        """Return the figure as HTML for a notebook: an image if it is for papers alone."""
+        return self._image() if self.hv is None else html_of(self.hv)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def _image(self) -> str:
+        """Return the form for papers as an image of HTML."""
+        from genobit.visual.paper import page
+
+        png = base64.b64encode(page.png(self.to_matplotlib())).decode()
+        return (
+            f'<img alt="{escape(self._title or "figure")}" src="data:image/png;base64,{png}" '
+            'style="max-width: 100%; width: 900px">'
+        )
+
+    def paper(self) -> Paper:
+        """Return the form for papers."""
+        from genobit.visual.paper.plain import paper_of
+
+        return paper_of(self.hv) if self._paper is None else self._paper()
+
+    def to_matplotlib(self, width_mm: float = 180.0) -> Any:
+        """Return the form for papers as a matplotlib figure.
+
+        Parameters
+        ----------
+        width_mm
+            Width of the page in millimetres: 20 to 1,000. Journals print columns of 85 to 90 mm
+            and pages of 170 to 180 mm. The height follows from the picture.
+
+        Returns
+        -------
+            `matplotlib.figure.Figure`.
+
+        Raises
+        ------
+        ValueError
+            For another width.
+        ModuleNotFoundError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> figure = Figure(hv.Curve([1, 3, 2])).to_matplotlib(width_mm=90)
+        >>> round(figure.get_size_inches()[0] * 25.4)
+        90
+        """
+        from genobit.visual.paper import page
+
+        return page.page_of(self.paper(), width_mm)
+
+    def save(self, path: str | os.PathLike[str], *, width_mm: float = 180.0) -> Path:
         """Write the figure to a file, and return its absolute path.
 
         Parameters
         ----------
         path
-            Path of an ``.html`` file. The page needs no network. An existing file is replaced.
+            Path of a file that ends in .pdf, .svg, .png or .html. An existing file is replaced. PDF
+            and SVG keep text as text. PNG has 300 pixels an inch. The HTML page is interactive and
+            needs no network.
+        width_mm
+            Width of PDF, SVG and PNG in millimetres, as for `to_matplotlib`.
 
         Raises
         ------
         ValueError
-            For another file ending.
+            For another file ending, another width, or HTML of a figure for papers alone.
+        ModuleNotFoundError
+            If matplotlib is not installed. HTML does not need it.
 
         Examples
         --------
         >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "points.html"
-        >>> Figure(hv.Curve([1, 3, 2])).save(path).name
-        'points.html'
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "points.pdf"
+        >>> Figure(hv.Curve([1, 3, 2])).save(path, width_mm=90).name
+        'points.pdf'
         """
         target = local_path(path, "saving", WRITE).absolute()
-        if target.suffix.lower() != ".html":
+        ending = target.suffix.lower()
+        if ending == ".html" and self.hv is None:
             raise ValueError(
-                f"a figure cannot be saved as {target.name!r}; end the name with .html"
+                "this figure is for papers alone; end the name with .pdf, .svg or .png"
+            )
+        if ending not in {".html", *_PAPERS}:
+            raise ValueError(
+                f"a figure cannot be saved as {target.name!r}; end the name with "
+                f"{', '.join(_PAPERS)} or .html"
             )
         with replacing(target) as (new,):
-            new.write_text(page_of(self.hv, target.stem), encoding="utf-8")
+            if ending == ".html":
+                new.write_text(page_of(self.hv, target.stem), encoding="utf-8")
+            else:
+                from genobit.visual.paper import page
+
+                page.write(self.to_matplotlib(width_mm), new, ending.removeprefix("."))
         return target
 
     def show(self) -> None:
@@ -104,7 +184,8 @@ class Figure:
             sys.modules["IPython"].display.display(self)
             return
         folder = Path(tempfile.mkdtemp(prefix="genobit-"))
-        webbrowser.open(self.save(folder / "figure.html").as_uri())
+        name = "figure.png" if self.hv is None else "figure.html"
+        webbrowser.open(self.save(folder / name).as_uri())
 
 
 def display_in_notebooks() -> None:

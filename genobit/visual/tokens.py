@@ -121,6 +121,8 @@ BANDS = ("#f3c9b0", "#f8dcc4", "#fbeadb", "#fdf4ec")
 
 #: Sizes of text in points: base, ticks and notes, and the title of a panel.
 BASE_PT, NOTE_PT, TITLE_PT, PANEL_PT = 7.0, 6.0, 7.5, 9.0
+#: Least size of a letter in a dot, in points.
+LETTER_PT = 5.2
 #: Widths of lines in points: axes, hairlines, outlines, and the casing of a line over a map.
 AXIS_PT, HAIRLINE_PT, OUTLINE_PT, CASING_PT = 0.5, 0.3, 0.9, 2.2
 FONTS = ("Arial", "Liberation Sans", "DejaVu Sans")

@@ -17,6 +17,7 @@ from genobit.visual import clusters as tree_module
 from genobit.visual.clusters import cluster
 from genobit.visual.colouring import MISSING, colouring, one_colour_each, sample_variables
 from genobit.visual.style import NO_VALUE_COLOUR
+from genobit.visual.tokens import GROUPS
 from tests.visual.rendered import colours_of_image, glyph_of
 
 
@@ -311,8 +312,8 @@ class TestColours:
     def test_too_many_categories_share_one_colour(self):
         names = np.array([f"p{k}" for k in range(60) for _ in range(k + 1)], dtype=object)
         shades = colouring("a", names)
-        assert len(shades.colours) == 20
-        assert "41 others" in shades.colours
+        assert len(shades.colours) == len(GROUPS) + 1
+        assert "52 others" in shades.colours
         assert "p59" in shades.colours
 
     def test_variables_that_say_something(self):

@@ -8,6 +8,7 @@ import xarray as xr
 import genobit as gb
 from genobit.launcher.plots import ld_heatmap
 from genobit.ld.plots.heatmap import ld_heatmap as plain_heatmap
+from genobit.visual.tokens import DARK
 
 R2 = xr.DataArray(
     [[1.0, 0.2], [0.2, 1.0]],
@@ -31,6 +32,6 @@ def test_plot_scale__is_a_factor_on_both_sides() -> None:
 def test_plot_theme__changes_letters_and_keeps_margins() -> None:
     with gb.set_options(plot_theme="dark"):
         figure = hv.render(ld_heatmap(R2))
-    assert figure.title.text_color == figure.xaxis[0].axis_label_text_color == "#e0e0e0"
-    assert figure.border_fill_color == "#111111"
+    assert figure.title.text_color == figure.xaxis[0].axis_label_text_color == DARK.ink
+    assert figure.border_fill_color == DARK.paper
     assert figure.min_border_left == hv.render(ld_heatmap(R2)).min_border_left == 90

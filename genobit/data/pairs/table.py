@@ -121,7 +121,7 @@ class PairTable:
 
         Returns
         -------
-            All pairs, sorted by position.
+            All pairs, sorted by the first two columns.
 
         Raises
         ------
@@ -252,20 +252,22 @@ class PairTable:
         names = _names_in(edges, self.row) if self._names is None else self._names()
         return Network(edges, names, self.row, self.value, {**edges.attrs, **self.attrs})
 
-    def plot(self, kind: str | None = None, **options: Any) -> Any:
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
         """Draw the network of the pairs.
 
         Parameters
         ----------
         kind
             Kind of plot: "network", the only one.
+        ax
+            A matplotlib axes. The plot is drawn into it in its form for papers.
         **options
             As for `genobit.plots.kendall_network`.
 
         Returns
         -------
-            `genobit.visual.figure.Figure`, which a notebook shows. ``.save("figure.html")`` writes
-            it, and ``.hv`` is the HoloViews object.
+            `genobit.visual.figure.Figure`, which a notebook shows. ``.save("figure.pdf")`` writes
+            it, and ``.hv`` is the HoloViews object. With ``ax``, the result is ``ax``.
 
         Raises
         ------
@@ -284,7 +286,7 @@ class PairTable:
         """
         # Import by name: the figures of networks are in a higher layer.
         figures = importlib.import_module("genobit.launcher.figures")
-        return figures.figure_of(self, kind, options)
+        return figures.figure_of(self, kind, options, ax)
 
     def __repr__(self) -> str:
         """List the columns, and say that nothing is computed."""

@@ -72,7 +72,7 @@ class GRMExplorer(GRMTraits):
     selected
         Positions of the selected samples along `samples`, ascending.
     shown
-        Positions of the samples in the heatmap, None for all.
+        Samples that the heatmap shows, as positions along `samples`; None for all.
     between
         Range (low, high) of the relationships listed in the table, None for all.
     pairs_of

@@ -56,7 +56,7 @@ class GRMTraits(Explorer):
         return tuple(self._places("variants").tolist())
 
     def show_any(self) -> None:
-        """List pairs of all relationships."""
+        """List pairs of any relationship: clear the range ``between``."""
         self.between = None
 
     def zoom_to_selection(self) -> None:

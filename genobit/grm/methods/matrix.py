@@ -103,8 +103,8 @@ class GRMMethods:
         cost is samples^2 x variants / 2 multiplications of the integers -1, 0 and 1. "king" and
         "ibs" also use exact integer sums, even with missing calls.
 
-        Methods that weight variants, and "vanraden1" with missing calls, use float32 sums. The
-        error is about 1e-6 of the values on the diagonal.
+        "vanraden2", "gcta" and "dominance" use float32 sums. So does "vanraden1" with missing
+        calls. The error is about 1e-6 of the values on the diagonal.
 
         Variants with frequency 0 or 1 are ignored. With ``count_monomorphic``, they are counted in
         the divisor. "king" and "ibs" use no frequencies and use every variant.

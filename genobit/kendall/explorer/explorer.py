@@ -83,7 +83,7 @@ class KendallExplorer(KendallTraits):
     colour_points_by
         Label of the observations that colours the points; "" for none.
     pair
-        Positions of the two variables in the scatter plot, ascending, or None.
+        The two variables that the scatter plot shows, counted from 0 and ascending, or None.
     variable
         Position of the variable whose edges the table lists, or None for all.
     opened

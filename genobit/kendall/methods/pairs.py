@@ -66,11 +66,11 @@ class KendallArrayPairsMethods:
         Returns
         -------
             `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
-            ``.to_network()``. Its columns are the positions ``<row>_0`` < ``<row>_1``, ``name_0``,
-            ``name_1``, ``tau`` and ``n`` (observations of the pair). ``<row>`` is the dimension of
-            the variables, or "variant" for variants. With ``fdr`` there are also ``pvalue`` and
-            ``qvalue``. Even ``.head()`` then has to search all pairs; the result of this search is
-            kept in memory.
+            ``.to_network()``. Its columns are ``<row>_0`` < ``<row>_1``, ``name_0``, ``name_1``,
+            ``tau`` and ``n`` (observations of the pair). ``<row>`` is the dimension of the
+            variables, or "variant" for variants. The first two columns count the variables from
+            0. With ``fdr`` there are also ``pvalue`` and ``qvalue``. Even ``.head()`` then has to
+            search all pairs; the result of this search is kept in memory.
 
         Raises
         ------
@@ -90,8 +90,8 @@ class KendallArrayPairsMethods:
         -----
         q-values are bit-identical to ``scipy.stats.false_discovery_control`` on all pairs. Pairs
         whose tau is NaN do not count as tests. Memory holds the ranks, the tiles being computed,
-        the candidate pairs, and the distinct p-values below the current cutoff. Data without ties
-        have few distinct p-values. The result is the same for every chunking, kernel and scheduler.
+        and the pairs and distinct p-values that can still pass ``fdr``. Data without ties have few
+        distinct p-values. The result is the same for every chunking, kernel and scheduler.
 
         Examples
         --------
@@ -149,9 +149,9 @@ class KendallGenotypePairsMethods:
 
         Returns
         -------
-            As for ``DataArray.genobit.kendall_pairs``, with positions ``variant_0`` <
-            ``variant_1``. Variants are named by ``variant_id``, or by contig and position if they
-            have no identifier.
+            As for ``DataArray.genobit.kendall_pairs``. The columns ``variant_0`` < ``variant_1``
+            count the variants from 0. Variants are named by ``variant_id``, or by contig and
+            position if they have no identifier.
 
         Raises
         ------

@@ -5,7 +5,6 @@ Coordinates are screen pixels of the frame, so that circles stay round and label
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +47,6 @@ KEY = 125.0
 #: Diameters of the smallest and of the largest node, in screen pixels.
 SMALLEST, LARGEST = 5.0, 17.0
 POSITIVE, NEGATIVE = DIVERGING[7][1], DIVERGING[1][1]
-#: Most categories in the key.
-KEYS = 16
 
 
 @dataclass(frozen=True)
@@ -343,13 +340,9 @@ def _key(colours: Colouring, *, nodes: bool) -> hv.Overlay:
 
 
 def _entries(colours: Colouring) -> list[tuple[str, str]]:
-    """Return labels and colours of the key: the commonest categories, or numbers high to low."""
+    """Return labels and colours of the key: the categories, or numbers high to low."""
     if colours.categorical:
-        counts = Counter(colours.values.tolist())
-        common = {text for text, _ in counts.most_common(KEYS)}
-        entries = [(text, c) for text, c in colours.colours.items() if text in common]
-        hidden = len(counts) - len(entries)
-        return entries + ([(f"and {hidden} more", WHITE)] if hidden else [])
+        return list(colours.colours.items())
     low, high = colours.limits
     return [
         (f"{low + share * (high - low):.3g}", Viridis256[round(255 * share)])

@@ -132,8 +132,9 @@ class LDExplorer(LDTraits):
         """Dataset of the window in view: the statistic of all pairs, and r² with the lead variant.
 
         The matrix (variants_0, variants_1) has the variants that pass the frequency filter. If
-        there is a lead variant, its r² with these variants is a variable too. `attrs` give the
-        region, the frequency filter, how the variants were thinned, and the number of samples.
+        there is a lead variant, its r² with these variants is a variable too. In a large
+        region, the variants are also thinned. `attrs` give the region, the frequency filter, the
+        thinning and the number of samples.
         """
         self.refresh()
         window = self._now()

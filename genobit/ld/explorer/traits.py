@@ -164,7 +164,9 @@ class LDTraits(Explorer):
             self._complain(error)
 
     def go_to_variant(self, variant: int) -> None:
-        """Show a variant in the middle of a region as long as now, as the lead and selected.
+        """Centre the region on a variant, and make it the lead and the selected variant.
+
+        The length of the region stays the same.
 
         Parameters
         ----------

@@ -90,7 +90,7 @@ def square(r2: xr.DataArray, look: PictureOptions) -> Drawing:
         outlines(matrix, at, columns, look.blocks, "square"),
         [line for k in look.selected for line in legs(at[k], columns, "square", rows)],
         [] if look.lead is None else legs(at[look.lead], columns, "square", rows),
-        _title(matrix, scale, columns, look),
+        description(matrix, scale, columns, look),
         axis_label(matrix, 1, look.axis),
         axis_label(matrix, 0, look.axis),
     )
@@ -125,7 +125,7 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
         outlines(matrix, at, bins, look.blocks, apex),
         [line for k in look.selected for line in legs(at[k], bins, apex)],
         [] if look.lead is None else legs(at[look.lead], bins, apex),
-        _title(matrix, scale, bins, look),
+        description(matrix, scale, bins, look),
         axis_label(matrix, 1, look.axis),
         "variants apart" if look.axis == "rank" else "Mb apart",
     )
@@ -145,7 +145,8 @@ def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
     return np.clip(values, *scale.limits).astype("f4")
 
 
-def _title(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureOptions) -> str:
+def description(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureOptions) -> str:
+    """Return what a picture shows, and in a second line what a pixel and its colours mean."""
     n_rows, n_columns = matrix.shape
     square = n_rows == n_columns
     what = number(n_rows, "variant") if square else f"{n_rows:,} × {n_columns:,} variants"

@@ -78,12 +78,19 @@ def gene_track(
 
 
 def label_lanes(
-    x0: np.ndarray, x1: np.ndarray, texts: list[str], extent: tuple[float, float]
+    x0: np.ndarray,
+    x1: np.ndarray,
+    texts: list[str],
+    extent: tuple[float, float],
+    *,
+    letter: float = _LETTER,
+    gap: float = _GAP,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Choose rows for bars with texts under them, so that neither bars nor texts overlap.
 
-    Bars without a text get no row. The extent is drawn `WIDTH` pixels wide. Returns the row of each
-    bar, `LANES` for bars without room, and the start of each text on the axis.
+    Bars without a text get no row. The extent is drawn `WIDTH` pixels wide, and a letter `letter`
+    pixels; `gap` pixels stay free after each bar and text. Returns the row of each bar, `LANES` for
+    bars without room, and the start of each text on the axis.
 
     Examples
     --------
@@ -93,9 +100,9 @@ def label_lanes(
     ([0, 1], [0.0, 1.0])
     """
     scale = WIDTH / max(extent[1] - extent[0], 1e-12)
-    width = np.array([_LETTER * len(text) for text in texts], dtype="f8").reshape(len(x0))
+    width = np.array([letter * len(text) for text in texts], dtype="f8").reshape(len(x0))
     start = np.minimum((x0 - extent[0]) * scale, np.maximum(WIDTH - width, 0.0))
-    stop = np.maximum((x1 - extent[0]) * scale, start + width) + _GAP
+    stop = np.maximum((x1 - extent[0]) * scale, start + width) + gap
     taken: list[list[tuple[float, float]]] = [[] for _ in range(LANES)]
     lane = np.full(len(x0), LANES)
     for k in np.argsort(x0 - x1, kind="stable")[:_NAMED].tolist():

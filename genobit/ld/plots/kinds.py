@@ -11,6 +11,7 @@ import xarray as xr
 from genobit.ld.plots.band import ld_band
 from genobit.ld.plots.curves import ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
+from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
 from genobit.ld.plots.result import DIMS
 from genobit.ld.plots.tracks import block_track, clump_plot
 from genobit.visual.genome import places
@@ -101,9 +102,20 @@ RESULTS = (
         ".ld()",
         _is_one_set,
         {"triangle": ld_triangle, "heatmap": ld_heatmap, "decay": ld_decay, "histogram": _values},
+        {"triangle": paper_triangle, "heatmap": paper_heatmap},
     ),
-    Result(".ld()", _is_lead, {"track": ld_track, "heatmap": ld_heatmap, "histogram": _values}),
-    Result(".ld()", _is_ld, {"heatmap": ld_heatmap, "histogram": _values}),
+    Result(
+        ".ld()",
+        _is_lead,
+        {"track": ld_track, "heatmap": ld_heatmap, "histogram": _values},
+        {"heatmap": paper_heatmap},
+    ),
+    Result(
+        ".ld()",
+        _is_ld,
+        {"heatmap": ld_heatmap, "histogram": _values},
+        {"heatmap": paper_heatmap},
+    ),
     Result(".ld()", _is_unplaced, {"heatmap": _matrix, "histogram": _values}),
     Result(
         ".ld(window=)",

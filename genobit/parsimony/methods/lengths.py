@@ -137,9 +137,9 @@ class ParsimonyMethods:
             - ``states`` (nodes, sites): text, one state. With "sets" it may be several states, such
               as ``{AG}``, or ``?`` for all states
             - ``node_parent`` (nodes): parent of each node, -1 for the root
-            - ``branch_changes`` (nodes): number of changes on the branch above each node. The sum
-              is the length of the tree. With "sets", ``branch_changes`` is the minimum over all
-              shortest reconstructions
+            - ``branch_changes`` (nodes): number of changes on the branch above each node. With
+              "acctran" and "deltran", the sum is the length of the tree. With "sets", each value is
+              the minimum over all shortest reconstructions
             - ``most_branch_changes`` (nodes), with "sets": maximum number of changes over all
               shortest reconstructions
 
@@ -157,11 +157,11 @@ class ParsimonyMethods:
 
         Notes
         -----
-        If the state of the parent is not among the possible states of a node, the node takes the
-        first possible state. The order of states is ``attrs["states"]``. A root with several
-        possible states also takes the first one. Nodes with more than two children are hard
-        polytomies: true multiple splits. Their state sets follow Hartigan (1973). A polytomy
-        chooses among its possible states like any other node.
+        The candidates of a node are the states with the fewest changes below it. A node that cannot
+        keep the state of its parent takes its first candidate. The order of states is
+        ``attrs["states"]``. A root with several candidates also takes the first one. Nodes with
+        more than two children are hard polytomies: true multiple splits. Their candidates follow
+        Hartigan (1973), and they choose among them like any other node.
 
         Examples
         --------

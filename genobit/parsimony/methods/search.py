@@ -107,8 +107,8 @@ class ParsimonySearchMethods:
               separates from the first taxon
 
             ``attrs["proven"]`` is True if the search proves that no tree is shorter.
-            ``attrs["all_found"]`` is True if fewer than ``max_trees`` equally short trees were
-            found. If both are True, the result has all shortest trees. ``attrs["partial"]`` is
+            ``attrs["all_found"]`` is True if fewer equally short trees than ``effort.max_trees``
+            were found. If both are True, the result has all shortest trees. ``attrs["partial"]`` is
             True after Ctrl-C; the result is then the best so far.
 
         Raises
@@ -122,7 +122,7 @@ class ParsimonySearchMethods:
             bytes.
         OSError
             With ``bootstrap``, if the folder ``get_options().spill_to`` has too little space for
-            one number per site.
+            the pattern number of each site.
 
         Notes
         -----

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from genobit.parsimony.plots.homoplasy import draw_sites, homoplasy_track, site_table
+from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tree import parsimony_tree
 from genobit.visual.plain import histogram
@@ -39,6 +40,7 @@ RESULTS = (
         ".ancestral_states()",
         lambda data: _has(data, "states", "node_parent", "branch_changes"),
         {"tree": parsimony_tree},
+        papers={"tree": paper_tree},
     ),
     Result(
         ".parsimony_search()",

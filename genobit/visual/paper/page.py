@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ with needed_by("A figure for a paper"):
     import matplotlib as mpl
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +32,8 @@ _STYLE: dict[str, Any] = {
     "font.sans-serif": list(FONTS),
     "font.size": BASE_PT,
     "mathtext.fontset": "custom",
+    # The default is a cursive font, and matplotlib warns where there is none.
+    "mathtext.cal": "sans",
     "axes.titlesize": TITLE_PT,
     "axes.titlelocation": "left",
     "axes.labelsize": BASE_PT,
@@ -103,6 +107,9 @@ def draw_on(paper: Paper, axes: Axes) -> Axes:
     """Draw the form into an axes of the user's own figure, and return the axes."""
     with style():
         paper.draw(axes)
+    # matplotlib looks for "sans-serif" when it draws, and widths were measured in these fonts.
+    for text in axes.findobj(Text):
+        text.set_fontfamily(list(FONTS))
     return axes
 
 
@@ -112,6 +119,14 @@ def write(figure: Figure, target: Path, suffix: str) -> None:
     dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
     with style():
         figure.savefig(target, format=suffix, metadata=dated[suffix])
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as the bytes of a PNG, for a notebook."""
+    held = io.BytesIO()
+    with style():
+        figure.savefig(held, format="png", dpi=220)
+    return held.getvalue()
 
 
 def size_of(axes: Axes) -> tuple[float, float]:

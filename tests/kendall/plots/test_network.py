@@ -10,7 +10,6 @@ from genobit.kendall.plots.communities import gather
 from genobit.kendall.plots.links import links_of
 from genobit.kendall.plots.network import (
     FRAME,
-    KEYS,
     NODES,
     NetworkLayout,
     arrange,
@@ -20,6 +19,7 @@ from genobit.kendall.plots.network import (
 )
 from genobit.launcher.plots import kendall_network
 from genobit.visual.placing import LETTER, LINE, fit, free_labels, nearest_segment, pack_circles
+from genobit.visual.tokens import GROUPS
 
 
 def table(edges: list[tuple[int, int, float]], size: int, **columns: object) -> Network:
@@ -184,8 +184,8 @@ class TestNetwork:
 
     def test_many_categories_do_not_fill_the_key(self):
         picture = kendall_network(cliques(*[2] * 40))
-        assert len(picture.Points.Key) == KEYS + 1
-        assert any("more" in text for text in picture.Labels.Meaning["text"])
+        assert len(picture.Points.Key) == len(GROUPS) + 1
+        assert any("others" in text for text in picture.Labels.Meaning["text"])
 
     def test_marks_an_edge_that_is_there(self):
         links = links_of(cliques(5))

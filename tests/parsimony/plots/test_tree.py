@@ -85,10 +85,10 @@ class TestStates:
 
     def test_many_states_share_the_last_colour(self):
         states = [chr(ord("A") + k) for k in range(20)]
-        colours = colours_of_states(states + states[:7])
+        colours = colours_of_states(states + states[:8])
         assert list(colours) == states
-        assert len({colours[state] for state in states[:7]}) == 7
-        assert len({colours[state] for state in states[7:]}) == 1
+        assert len({colours[state] for state in states[:8]}) == 8
+        assert len({colours[state] for state in states[8:]}) == 1
 
     def test_several_states_are_white(self, aln):
         found = aln.genobit.ancestral_states(TREE, resolve="sets")

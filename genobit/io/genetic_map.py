@@ -1,0 +1,130 @@
+"""Read genetic maps: PLINK map and bim files, the maps of HapMap and of Oxford, and tables."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from genobit.data.guards.bounded import open_text
+from genobit.data.guards.damage import named_damage
+from genobit.data.labels import text
+from genobit.engine.files import local_path
+from genobit.io.tables import read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_KNOWN = {
+    "contig": ("contig", "chromosome", "chrom", "chr", "variantcontig"),
+    "position": ("position", "pos", "positionbp", "bp", "variantposition", "physicalposition"),
+    "cm": ("cm", "mapcm", "geneticmapcm", "geneticposition", "poscm", "variantgeneticposition"),
+    "rate": ("rate", "ratecmmb", "combinedratecmmb", "recrate", "recombinationrate", "cmmb"),
+}
+#: Columns of files without a header, by their number.
+_PLINK = {4: (0, 3, 2), 6: (0, 3, 2), 3: (0, 2, 1)}
+
+
+def read_genetic_map(source: Any) -> pd.DataFrame:
+    """Read a genetic map, sorted by contig and position.
+
+    Parameters
+    ----------
+    source
+        Path of a text file, plain or gzipped, or a table: a pandas DataFrame, or an xarray Dataset
+        of one dimension. A file without a header is a PLINK map or bim file. Otherwise it has a
+        column of positions in base pairs, and a column of genetic positions in cM or of rates in
+        cM/Mb. A column of contigs is optional. Common column names are recognised.
+
+    Returns
+    -------
+        DataFrame with columns ``contig`` (text, "" if unknown), ``position`` and ``cm``. Rates are
+        summed: a rate is that of the stretch from its position to the next.
+
+    Raises
+    ------
+    ValueError
+        For a table without positions, or without genetic positions and rates. Also for values that
+        are not numbers, and for genetic positions that decrease along a contig.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"pos": [1_000, 2_001_000], "chr": ["2", "2"], "cM": [0.5, 3.5]})
+    >>> read_genetic_map(table)
+      contig  position   cm
+    0      2      1000  0.5
+    1      2   2001000  3.5
+    """
+    if isinstance(source, str | os.PathLike):
+        path = local_path(source, "read_genetic_map")
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} does not exist: give a genetic map, or a table")
+        frame = _read(path)
+    elif isinstance(source, xr.Dataset):
+        frame = source.to_dataframe().reset_index()
+    else:
+        frame = pd.DataFrame(source)
+    table = _columns(frame).sort_values(["contig", "position"], kind="stable", ignore_index=True)
+    if "cm" not in table:
+        table = table.assign(cm=_summed(table)).drop(columns="rate")
+    table = table[["contig", "position", "cm"]]
+    falls = (table["contig"].to_numpy()[1:] == table["contig"].to_numpy()[:-1]) & (
+        np.diff(table["cm"]) < 0
+    )
+    if falls.any():
+        row = table.iloc[int(falls.argmax()) + 1]
+        raise ValueError(
+            f"the genetic position falls to {row['cm']:g} cM at {row['contig']}:{row['position']:,}"
+            ": give positions that increase along each contig"
+        )
+    return table
+
+
+def _read(path: Path) -> pd.DataFrame:
+    with named_damage(path), open_text(path) as file:
+        first = file.readline().split()
+    number = re.compile(r"[-+.\deE]+")
+    if len(first) in _PLINK and number.fullmatch(first[-1 if len(first) != 6 else 3]):
+        found = pd.read_csv(path, sep=r"\s+", header=None, dtype={0: str})
+        return found[list(_PLINK[len(first)])].set_axis(["contig", "position", "cm"], axis=1)
+    return read_text(path).parsed(as_text=[])
+
+
+def _columns(frame: pd.DataFrame) -> pd.DataFrame:
+    by_name = {re.sub(r"[^a-z]", "", str(name).lower()): name for name in frame.columns}
+    found = {
+        column: next((by_name[name] for name in names if name in by_name), None)
+        for column, names in _KNOWN.items()
+    }
+    if found["position"] is None or (found["cm"] is None and found["rate"] is None):
+        lacking = "position" if found["position"] is None else "cM or rate"
+        raise ValueError(
+            f"the genetic map has no column {lacking}; it has "
+            f"{', '.join(map(str, frame.columns))}: rename one"
+        )
+    table = pd.DataFrame({"contig": [""] * len(frame)}, dtype=object)
+    if found["contig"] is not None:
+        table["contig"] = text(frame[found["contig"]].to_numpy(), "contig")
+    for column in ("position", "cm" if found["cm"] is not None else "rate"):
+        values = pd.to_numeric(frame[found[column]], errors="coerce").to_numpy("f8")
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if wrong.size:
+            given = frame[found[column]].iloc[wrong[0]]
+            raise ValueError(
+                f"{found[column]}[{wrong[0]}] of the genetic map is {given!r}: give a number"
+            )
+        table[column] = values.astype("i8") if column == "position" else values
+    return table
+
+
+def _summed(table: pd.DataFrame) -> np.ndarray:
+    """Return genetic positions in cM from rates in cM/Mb."""
+    contig, position = table["contig"].to_numpy(), table["position"].to_numpy("f8")
+    step = np.diff(position, prepend=position[:1]) / 1e6
+    step[1:] *= table["rate"].to_numpy()[:-1]
+    step[1:][contig[1:] != contig[:-1]] = 0.0
+    return np.cumsum(step)

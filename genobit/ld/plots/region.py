@@ -1,0 +1,265 @@
+"""A regional association above its genes and the triangle of LD, for a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.ld.methods.region import RegionView, region_view
+from genobit.ld.plots.drawing import PictureOptions
+from genobit.ld.plots.paper_ld import write_lines
+from genobit.ld.plots.paper_map import colour_bar, draw_triangle
+from genobit.ld.plots.paper_text import LINE, width_of
+from genobit.ld.plots.region_association import (
+    draw_association,
+    panel_letter,
+    place_texts,
+    significance_note,
+)
+from genobit.ld.plots.region_layout import Layout, fitting, lay_out
+from genobit.ld.plots.region_tracks import draw_connectors, draw_genes
+from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
+from genobit.visual.style import number, scale_of
+from genobit.visual.tokens import LIGHT, NOTE_PT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+#: Smallest block to outline, and to label with its length, as shares of the variants.
+_OUTLINED, _LABELLED = 0.02, 0.097
+#: Most cells on a side of the triangle.
+_MAX_PIXELS = 1_000
+
+
+def region(
+    ds: xr.Dataset,
+    association: Any,
+    *,
+    region: str | None = None,
+    lead: str | int | None = None,
+    genes: Any = None,
+    genetic_map: Any = None,
+    blocks: bool | xr.Dataset | None = True,
+    statistic: str = "r2",
+    min_maf: float = 0.05,
+    p: str | None = None,
+    log10: bool = False,
+    significance: float | None = 5e-8,
+    note: str = "",
+) -> Paper:
+    """Draw p-values of a region, its genes and its linkage disequilibrium.
+
+    Points are coloured by r2 with the lead variant, in the colours of the triangle. All numbers are
+    computed from the genotypes of the Dataset.
+
+    Parameters
+    ----------
+    ds
+        Dataset of genotypes with ``variant_position``.
+    association
+        Table with a p-value for each variant: of pandas or xarray, a Series with identifiers as its
+        index, or the path of a text file. Rows are matched by identifier. Where no identifier
+        matches, they are matched by contig and position. The figure counts rows that match no
+        variant, and variants without a p-value.
+    region
+        Region to draw, such as "2:136.5Mb-136.7Mb". The default is the contig of the lead variant
+        if it has at most 1,000 variants, or 250 kb to each side of the lead variant.
+    lead
+        Identifier or index of the lead variant. The default is the smallest p in the region.
+    genes
+        Path of a GFF3 file, or a table of genes.
+    genetic_map
+        Path of a genetic map, or a table. Recombination rates get an axis on the right.
+    blocks
+        Whether to outline haplotype blocks, or the result of `.genobit.ld_blocks()`.
+    statistic
+        Statistic of the triangle, as for `.genobit.ld()`.
+    min_maf
+        Smallest minor allele frequency of the variants in all panels.
+    p
+        Column of the p-values. By default it is recognised by its name.
+    log10
+        Whether the column holds -log10 of p.
+    significance
+        P-value of the dashed line; None draws no line.
+    note
+        Lines to add to the notes, such as the source of the data.
+
+    Returns
+    -------
+        Form for a page.
+
+    Raises
+    ------
+    ValueError
+        If no row matches a variant, if several columns hold p-values, or if a variant has several
+        p-values. If fewer than two variants are left, or if the lead variant is not among them.
+    KeyError
+        Without ``variant_position``.
+
+    Examples
+    --------
+    >>> import genobit, numpy as np, pandas as pd, xarray as xr
+    >>> calls = np.random.default_rng(1).integers(0, 2, (6, 50, 2), "int8")
+    >>> ds = xr.Dataset(
+    ...     {
+    ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
+    ...         "variant_position": ("variants", np.arange(1, 7) * 1_000),
+    ...     }
+    ... )
+    >>> paper = region(ds, pd.Series([0.5, 1e-9, 0.1, 0.2, 0.7, 0.3]))
+    >>> round(paper.height(180))
+    151
+    """
+    if significance is not None and not 0 < significance < 1:
+        raise ValueError(f"significance={significance!r} is no p-value between 0 and 1")
+    view = region_view(
+        ds,
+        association,
+        region=region,
+        lead=lead,
+        genes=genes,
+        genetic_map=genetic_map,
+        blocks=blocks,
+        statistic=statistic,
+        min_maf=min_maf,
+        p=p,
+        log10=log10,
+    )
+    return paper_region(view, significance=significance, note=note)
+
+
+def paper_region(view: RegionView, *, significance: float | None = 5e-8, note: str = "") -> Paper:
+    """Return the form of a computed regional association for a page."""
+    outlined = _outlined(view)
+    notes = _notes(view, outlined) + [line for line in note.splitlines() if line.strip()]
+
+    def layout(width: float) -> Layout:
+        found = lay_out(view, notes, width)
+        if significance is None or place_texts(view, found, significance).line is not None:
+            return found
+        return lay_out(view, [*notes, significance_note(significance)], width)
+
+    return Paper(
+        lambda axes: _draw(axes, view, outlined, layout, significance),
+        lambda width: layout(width).height,
+        whole=True,
+    )
+
+
+def _draw(
+    axes: Axes,
+    view: RegionView,
+    outlined: xr.Dataset | None,
+    layout_of: Callable[[float], Layout],
+    significance: float | None,
+) -> None:
+    axes.axis("off")
+    layout = fitting(layout_of, *size_of(axes))
+    draw_association(axes, view, layout, significance)
+    genes = draw_genes(axes, view, layout)
+    draw_connectors(axes, view, layout)
+    _triangle(axes, view, layout, outlined)
+    tops = [MARGIN, layout.genes_top, layout.triangle_top]
+    if genes is None:
+        del tops[1]
+    for text, top in zip("abc", tops, strict=False):
+        panel_letter(axes, text, top)
+
+
+def _triangle(axes: Axes, view: RegionView, layout: Layout, outlined: xr.Dataset | None) -> None:
+    shown = panel(axes, layout.left, layout.triangle_top, layout.across, layout.half)
+    shown.axis("off")
+    look = PictureOptions(max_pixels=_MAX_PIXELS, lead=view.lead, blocks=outlined)
+    draw_triangle(shown, view.matrix, look, "down")
+    _label_blocks(shown, view, layout, outlined)
+    statistic = str(view.matrix.attrs.get("statistic", view.matrix.name))
+    wide = float(np.clip(0.2 * layout.across, 14.0, 32.0))
+    colour_bar(shown, scale_of(statistic), statistic, 0.0, (2.0, layout.half - 5.5, wide, 2.2))
+    lines = layout.beside
+    write_lines(shown, lines, layout.across, layout.half - LINE * len(lines), "right")
+    if layout.below:
+        top = layout.height - MARGIN - LINE * len(layout.below)
+        write_lines(axes, layout.below, MARGIN, top, "left")
+
+
+def _outlined(view: RegionView) -> xr.Dataset | None:
+    """Return the blocks that are long enough to outline."""
+    if view.blocks is None or "n" not in view.blocks:
+        return view.blocks
+    least = _least(view)
+    return view.blocks.isel(blocks=np.flatnonzero(view.blocks["n"].values >= least))
+
+
+def _least(view: RegionView) -> int:
+    return max(2, int(np.ceil(_OUTLINED * len(view.position))))
+
+
+def _label_blocks(axes: Axes, view: RegionView, layout: Layout, blocks: xr.Dataset | None) -> None:
+    """Write the lengths of the longest blocks below their apex, off the lines of the lead."""
+    if blocks is None or "kb" not in blocks:
+        return
+    count = len(view.position)
+    cell = layout.across / count
+    lead = (view.lead + 0.5) * cell
+    taken: list[tuple[float, float]] = []
+    for k in np.argsort(-blocks["n"].values, kind="stable").tolist():
+        ends = [float(blocks[f"{end}_position"].values[k]) for end in ("first", "last")]
+        first, last = np.interp(ends, view.position, np.arange(count))
+        if last - first + 1 < _LABELLED * count:
+            continue
+        text = f"{float(blocks['kb'].values[k]):,.0f} kb"
+        wide = width_of(text) + 1.0
+        x, y = (first + last + 1) / 2 * cell, (last - first + 1) / 2 * cell + 2.2
+        # The legs are at 45 degrees.
+        apart = abs(abs(x - lead) - y)
+        free = all(abs(x - a) > wide + 1 or abs(y - b) > 3 for a, b in taken)
+        if apart < wide / 2 + 1.6 or not free or y + 1.5 > layout.half:
+            continue
+        taken.append((x, y))
+        axes.text(
+            x / layout.across,
+            1 - y / layout.half,
+            text,
+            transform=axes.transAxes,
+            ha="center",
+            va="center_baseline",
+            fontsize=NOTE_PT,
+            zorder=4,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": LIGHT.paper, "edgecolor": "none"},
+        )
+
+
+def _notes(view: RegionView, outlined: xr.Dataset | None) -> list[str]:
+    """Return what is shown, and what is left out."""
+    count = len(view.position)
+    of = f" of {view.present:,}" if view.present > count else ""
+    rule = f", MAF ≥ {view.min_maf:g}" if view.min_maf > 0 else ""
+    notes = [f"{count:,}{of} variants{rule}", number(view.samples, "sample")]
+    if view.blocks is not None and outlined is not None:
+        some = outlined.sizes["blocks"]
+        which = f" of ≥ {_least(view)} variants" if some < view.blocks.sizes["blocks"] else ""
+        blocks = f"Outlined: {number(some, 'haplotype block')}" if some else "No haplotype block"
+        notes.append(f"{blocks}{which}")
+    without = int(np.isnan(view.strength).sum())
+    if without:
+        notes.append(f"{number(without, 'variant')} without P")
+    if view.lost:
+        notes.append(f"{number(view.lost, 'table row')} without a variant")
+    if view.underflow:
+        notes.append(f"{number(view.underflow, 'variant')} with P = 0, drawn at the smallest P")
+    if view.stronger:
+        notes.append(f"{view.stronger} has a smaller P, but is too rare to show")
+    missing = int(np.isnan(view.lead_r2).sum())
+    if missing:
+        notes.append(f"{number(missing, 'variant')} without r²")
+    if view.genes is not None and not len(view.genes):
+        notes.append("No gene in the region")
+    if count > _MAX_PIXELS:
+        side = -(-count // _MAX_PIXELS)
+        notes.append(f"Cell: strongest of {side} × {side} pairs")
+    return notes

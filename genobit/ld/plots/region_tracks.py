@@ -1,0 +1,154 @@
+"""Genes and connectors of a regional figure, between the association and the triangle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.engine.extras import needed_by
+from genobit.ld.plots.paper_map import cased
+from genobit.ld.plots.paper_text import width_of
+from genobit.ld.plots.region_layout import BAR, LANE, GeneLanes, Layout
+from genobit.visual.paper.page import panel
+from genobit.visual.tokens import (
+    AXIS_PT,
+    BASE_PT,
+    HAIRLINE_PT,
+    LIGHT,
+    OTHER_GROUP,
+    OUTLINE_PT,
+)
+
+with needed_by("A figure for a paper"):
+    from matplotlib.collections import LineCollection, PolyCollection
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from genobit.ld.methods.region import RegionView
+    from genobit.ld.plots.outlines import Lines
+
+#: Length of the tip of a gene, and distance and half height of the signs of its strand.
+_TIP, _STEP, _SIGN = 1.5, 3.2, 0.65
+#: Distance from the top of a row to its bar.
+_NAME = 3.2
+
+
+def draw_genes(axes: Axes, view: RegionView, layout: Layout) -> Axes | None:
+    """Draw genes with italic names; a gene that the window cuts has no tip there."""
+    lanes, table = layout.genes, view.genes
+    if lanes is None or table is None:
+        return None
+    height = lanes.rows * LANE + 2.0
+    shown = panel(axes, layout.left, layout.genes_top, layout.across, height)
+    shown.axis("off")
+    shown.set(xlim=(0, layout.across), ylim=(height, 0))
+    bars, signs = [], []
+    cut_left = table["start"].to_numpy() < layout.low
+    cut_right = table["end"].to_numpy() > layout.high
+    for k, strand in enumerate(table["strand"]):
+        top = lanes.lane[k] * LANE + _NAME
+        cut = cut_right[k] if strand == "+" else cut_left[k]
+        ends = (float(lanes.left[k]), float(lanes.right[k]))
+        bars.append(_bar(*ends, top, "." if cut else str(strand)))
+        signs += _signs(*ends, top, str(strand), cut=bool(cut))
+        if lanes.named[k]:
+            shown.text(
+                lanes.name_left[k],
+                top - 0.7,
+                lanes.names[k],
+                fontsize=BASE_PT,
+                style="italic",
+                va="baseline",
+                parse_math=False,
+            )
+    shown.add_collection(PolyCollection(bars, facecolors=LIGHT.slate, edgecolors="none"))
+    shown.add_collection(
+        LineCollection(signs, colors=LIGHT.paper, linewidths=AXIS_PT * 1.2, capstyle="round")
+    )
+    _mark_lead(shown, view, layout, lanes, height)
+    return shown
+
+
+def _bar(left: float, right: float, top: float, strand: str) -> list[tuple[float, float]]:
+    """Return the outline of a gene, with a tip in the direction of its strand."""
+    # A gene of no width on the page keeps a visible one.
+    right = max(right, left + 0.25)
+    tip = min(_TIP, right - left)
+    middle, bottom = top + BAR / 2, top + BAR
+    if strand == "+":
+        back = right - tip
+        return [(left, top), (back, top), (right, middle), (back, bottom), (left, bottom)]
+    if strand == "-":
+        back = left + tip
+        return [(right, top), (back, top), (left, middle), (back, bottom), (right, bottom)]
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def _signs(
+    left: float, right: float, top: float, strand: str, *, cut: bool
+) -> list[list[tuple[float, float]]]:
+    """Return the signs of the strand inside of a bar."""
+    if strand not in {"+", "-"}:
+        return []
+    tip = 0.0 if cut else _TIP
+    first = left + 1.6 + (tip if strand == "-" else 0.0)
+    last = right - 1.6 - (tip if strand == "+" else 0.0)
+    if last < first:
+        return []
+    count = int((last - first) / _STEP) + 1
+    rest = (last - first - (count - 1) * _STEP) / 2
+    middle, ahead = top + BAR / 2, _SIGN / 2 if strand == "+" else -_SIGN / 2
+    return [
+        [(x - ahead, middle - _SIGN), (x + ahead, middle), (x - ahead, middle + _SIGN)]
+        for x in (first + rest + _STEP * np.arange(count)).tolist()
+    ]
+
+
+def _mark_lead(
+    axes: Axes, view: RegionView, layout: Layout, lanes: GeneLanes, height: float
+) -> None:
+    """Draw a line at the lead variant, interrupted by names of genes."""
+    x = float(layout.places(view.position[view.lead]))
+    rows = []
+    for k in np.flatnonzero(lanes.named).tolist():
+        left = float(lanes.name_left[k])
+        wide = width_of(lanes.names[k], BASE_PT, slant="italic")
+        if left - 0.8 < x < left + wide + 0.8:
+            rows.append(int(lanes.lane[k]))
+    lines: Lines = []
+    start = 1.0
+    for row in sorted(rows):
+        stop = row * LANE + 0.2
+        if stop > start:
+            lines.append((x, start, x, stop))
+        start = row * LANE + _NAME
+    lines.append((x, start, x, height))
+    segments = [[(a, b), (c, d)] for a, b, c, d in lines]
+    axes.add_collection(
+        LineCollection(segments, colors=LIGHT.accent, linewidths=OUTLINE_PT, capstyle="butt")
+    )
+
+
+def draw_connectors(axes: Axes, view: RegionView, layout: Layout) -> Axes:
+    """Draw lines from the positions of the variants to their evenly spaced places."""
+    shown = panel(axes, layout.left, layout.connectors_top, layout.across, layout.connectors)
+    shown.axis("off")
+    shown.set(xlim=(0, layout.across), ylim=(layout.connectors, 0))
+    count = len(view.position)
+    above = layout.places(view.position)
+    below = (np.arange(count) + 0.5) * (layout.across / count)
+    bend, foot = 0.12 * layout.connectors, 0.97 * layout.connectors
+    lines = [
+        [(a, 0.0), (a, bend), (b, foot)]
+        for a, b in zip(above.tolist(), below.tolist(), strict=True)
+    ]
+    # More lines are thinner, so that they do not become a grey area.
+    width = HAIRLINE_PT * min(1.0, (2.5 * layout.across / count) ** 0.75)
+    shown.add_collection(LineCollection(lines, colors=OTHER_GROUP, linewidths=width))
+    if layout.genes is not None:
+        shown.plot([0, layout.across], [0, 0], color=LIGHT.ink, linewidth=AXIS_PT, clip_on=False)
+    (a, _), (_, b), (c, d) = lines[view.lead]
+    cased(shown, [(a, 0.0, a, b), (a, b, c, d)], LIGHT.accent, OUTLINE_PT)
+    return shown

@@ -1,0 +1,84 @@
+"""Widths of texts in millimetres, and texts that fit a width."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from genobit.engine.extras import needed_by
+from genobit.visual.paper.page import INCH, style
+from genobit.visual.tokens import FONTS
+
+with needed_by("A figure for a paper"):
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.textpath import text_to_path
+
+#: Height of a capital letter or a digit, as a share of the font size.
+CAPITAL = 0.73
+MM = INCH / 72
+"""Millimetres of a point."""
+
+
+@cache
+def family() -> list[str]:
+    """Return the font of the figures that is installed, and matplotlib's own for rare letters.
+
+    Texts that name it have the width that was measured, also in a figure of the user.
+    """
+    with style():
+        path = findfont(FontProperties(family=["sans-serif"]))
+    return list(dict.fromkeys([str(get_font(path).family_name), FONTS[-1]]))
+
+
+@lru_cache(maxsize=20_000)
+def width_of(text: str, points: float, *, bold: bool = False) -> float:
+    """Return the width of a text in millimetres.
+
+    Examples
+    --------
+    >>> width_of("mm", 6) > width_of("ll", 6) > width_of("", 6)
+    True
+    """
+    if not text:
+        return 0.0
+    font = FontProperties(family=family(), size=points, weight="bold" if bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) * MM
+
+
+def capital(points: float) -> float:
+    """Return the height of capitals and digits in millimetres."""
+    return CAPITAL * points * MM
+
+
+def wrapped(text: str, points: float, width: float, *, bold: bool = False) -> list[str]:
+    """Break a text into lines of at most this width in millimetres; a longer word has its own line.
+
+    Examples
+    --------
+    >>> wrapped("one two three", 6, 9)
+    ['one two', 'three']
+    """
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and width_of(longer, points, bold=bold) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def cut(text: str, points: float, width: float) -> str:
+    """Return a text of at most this width in millimetres, with an ellipsis if it is cut.
+
+    Examples
+    --------
+    >>> cut("Homo", 6, 20), cut("Australopithecus", 6, 10)
+    ('Homo', 'Australo…')
+    """
+    if width_of(text, points) <= width:
+        return text
+    keep = len(text)
+    while keep > 1 and width_of(text[:keep].rstrip() + "…", points) > width:
+        keep -= 1
+    return text[:keep].rstrip() + "…"

@@ -1,0 +1,101 @@
+"""Pages of figures: sizes, fonts, and files that are the same each time."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import holoviews as hv
+import pytest
+from matplotlib.figure import Figure as Page
+
+from genobit.visual.figure import Figure
+from genobit.visual.paper.page import INCH, Paper, draw_on, page_of, panel, size_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAIN = Paper(lambda axes: axes.plot([1, 2]), lambda width: width / 2)
+
+
+def curve() -> Figure:
+    return Figure(hv.Curve([1, 3, 2]).opts(title="three points", xlabel="distance (kb)"))
+
+
+def test_a_page_has_its_size_in_millimetres() -> None:
+    width, height = page_of(PLAIN, 90).get_size_inches() * INCH
+    assert (width, height) == pytest.approx((90, 45))
+
+
+@pytest.mark.parametrize("width_mm", [0, 19, 1001, float("nan")])
+def test_a_width_that_no_page_has(width_mm: float) -> None:
+    with pytest.raises(ValueError, match="use 20 to 1,000 millimetres"):
+        page_of(PLAIN, width_mm)
+
+
+def test_panels_are_placed_in_millimetres() -> None:
+    made: list[Any] = []
+    whole = Paper(lambda axes: made.append(panel(axes, 10, 5, 60, 20)), lambda _: 50, whole=True)
+    figure = page_of(whole, 90)
+    figure.draw_without_rendering()
+    box = made[0].get_window_extent()
+    pixels = figure.dpi / INCH
+    assert (box.x0 / pixels, 50 - box.y1 / pixels) == pytest.approx((10, 5))
+    assert size_of(made[0]) == pytest.approx((60, 20))
+
+
+def test_a_users_axes_hold_the_picture_and_keep_their_style() -> None:
+    axes = Page().add_subplot()
+    assert draw_on(PLAIN, axes) is axes
+    assert len(axes.lines) == 1
+
+
+@pytest.mark.parametrize("ending", ["pdf", "svg", "png"])
+def test_a_figure_saved_twice_is_the_same_file(tmp_path: Path, ending: str) -> None:
+    first = curve().save(tmp_path / f"a.{ending}", width_mm=90).read_bytes()
+    assert curve().save(tmp_path / f"b.{ending}", width_mm=90).read_bytes() == first
+
+
+def test_svg_keeps_letters(tmp_path: Path) -> None:
+    text = curve().save(tmp_path / "f.svg").read_text(encoding="utf-8")
+    assert "distance (kb)</text>" in text
+
+
+def test_png_has_300_pixels_an_inch(tmp_path: Path) -> None:
+    header = curve().save(tmp_path / "f.png", width_mm=INCH * 2).read_bytes()[16:20]
+    assert int.from_bytes(header, "big") == 600
+
+
+def test_pdf_has_truetype_fonts_and_text(tmp_path: Path) -> None:
+    path = curve().save(tmp_path / "f.pdf", width_mm=90)
+    data = path.read_bytes()
+    assert b"/FontFile2" in data
+    assert b"/Subtype /Type3" not in data
+    if shutil.which("pdftotext"):
+        found = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True)
+        assert "distance (kb)" in found.stdout.decode()
+
+
+def test_another_ending_or_width_leaves_no_file(tmp_path: Path) -> None:
+    for name in ("f.jpg", "f"):
+        with pytest.raises(ValueError, match=r"end the name with \.pdf, \.svg, \.png or \.html"):
+            curve().save(tmp_path / name)
+    with pytest.raises(ValueError, match="width_mm is 5"):
+        curve().save(tmp_path / "f.pdf", width_mm=5)
+    assert list(tmp_path.iterdir()) == []
+
+
+class TestPapersAlone:
+    """A figure that has no form for screens."""
+
+    def test_a_notebook_shows_an_image(self) -> None:
+        shown = Figure(None, lambda: PLAIN, "a region")
+        assert shown._repr_html_().startswith(
+            '<img alt="a region" src="data:image/png;base64,iVBOR'
+        )
+        assert "'a region'" in repr(shown)
+
+    def test_it_is_no_page(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match=r"for papers alone; end the name with \.pdf"):
+            Figure(None, lambda: PLAIN).save(tmp_path / "f.html")
