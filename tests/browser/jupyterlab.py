@@ -47,9 +47,11 @@ QUIET = {
 PATIENCE = 180.0
 """Seconds after which something is not coming any more: a busy machine takes minutes for pictures
 that an idle one draws at once."""
-# Once there are cells and a kernel, whoever looks at the page then.
+# Once there are cells and a kernel, whoever looks at the page then. Not after a test's reload that
+# sets genobit_rest.
 RUN_ALL = """
 const look = setInterval(async () => {
+  if (sessionStorage.genobit_rest) return
   const app = window.jupyterapp
   const kernel = app?.shell?.currentWidget?.sessionContext?.session?.kernel
   if (kernel?.status !== 'idle' || !document.querySelector('.jp-Notebook .jp-CodeCell')) return
@@ -292,7 +294,7 @@ def picture(element: Any) -> Any:
 
 
 def missing() -> str | None:
-    for module in ("playwright", "jupyterlab", "panel", "jupyter_bokeh", "PIL"):
+    for module in ("playwright", "jupyterlab", "anywidget", "PIL"):
         if importlib.util.find_spec(module) is None:
             return f"{module} is not installed"
     return None if chromium() else "no chromium on the PATH"

@@ -17,8 +17,6 @@ from genobit.visual.explorer import Explorer
 from genobit.visual.frame import StatusRow
 from genobit.visual.stopping import Stoppable, Stopped
 
-pytestmark = pytest.mark.usefixtures("without_bokehjs")
-
 
 def in_thread(work: Callable[[], Any], stoppable: Stoppable) -> tuple[threading.Thread, list[Any]]:
     ended: list[Any] = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genobit.grm.plots.result import Measure
-    from genobit.visual.bridge import UiThread
+    from genobit.visual.home import UiThread
     from genobit.visual.colouring import Colouring
 
 Range = tuple[float, float]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genobit.kendall.plots.heatmap import OrderedTau
-    from genobit.visual.bridge import UiThread
+    from genobit.visual.home import UiThread
     from genobit.visual.colouring import Colouring
 
 Pair = tuple[int, int]
