@@ -124,7 +124,10 @@ export default () => {
   }
 
   function renewed(model) {
-    number = model.get("snapshot").number
+    const fresh = model.get("snapshot")
+    // The patches before come first, unless they were sent before this page listened.
+    if (fresh.number !== number) stale = true
+    number = fresh.number
     // Python did not yet have the changes that this page has made since it asked.
     log = asked === null ? [] : log.slice(asked).filter(({ own }) => own)
     asked = null
@@ -200,7 +203,7 @@ export default () => {
       number = model.get("snapshot").number
       model.on("msg:custom", (message, buffers) => heard(model, message, buffers))
       model.on("change:snapshot", () => renewed(model))
-      model.send({ kind: "opened", page })
+      model.send({ kind: "opened", page, number })
     },
     render({ model, el }) {
       const view = { el, events: [] }

@@ -6,7 +6,8 @@ the browser's side.
 
 Names of other packages that are not documented:
 
-- Bokeh messages: `Protocol().create("PATCH-DOC", events)`, its `content_json` and `buffers`
+- Bokeh: `Protocol().create("PATCH-DOC", events)`, its `content_json` and `buffers`, and the
+  `Buffer` in the content of `Document.to_json`
 - BokehJS, declared in its type files: `Document.on_change`, `create_json_patch`,
   `apply_json_patch`, `get_model_by_id`, `DocumentEvent.sync`, `ViewManager.roots`, `documents`
 
@@ -26,7 +27,7 @@ import bokeh
 import holoviews as hv
 import ipywidgets
 import traitlets
-from bokeh.core.json_encoder import serialize_json
+from bokeh.core.serialization import Buffer
 from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import Plot
@@ -117,13 +118,21 @@ class Picture(anywidget.AnyWidget):
     def as_it_is(self) -> dict[str, Any]:
         """Return the document for a new view: JSON, its buffers, and the number of patches."""
         self._send_changes()  # the document has these changes
-        serialized = self.document.to_json()
+        found = self.document.to_json()
+        buffers: dict[str, bytes] = {}
+
+        def put_aside(buffer: Buffer) -> Any:
+            buffers[buffer.id] = buffer.to_bytes()
+            return buffer.ref
+
+        # Older releases of bokeh return the content alone.
+        text = json.dumps(getattr(found, "content", found), default=put_aside)
         self._copies += 1
         return {
             "copy": self._copies,
             "number": self._number,
-            "json": serialize_json(serialized.content),
-            "buffers": {buffer.id: buffer.to_bytes() for buffer in serialized.buffers},
+            "json": text,
+            "buffers": buffers,
         }
 
     def _collect(self, event: Any) -> None:
@@ -144,7 +153,7 @@ class Picture(anywidget.AnyWidget):
         # Empty the list first, so that a change that cannot be sent does not block later ones.
         events, self._events = self._events, []
         message = Protocol().create("PATCH-DOC", events)
-        names = [buffer.id for buffer in message.buffers]
+        names = [str(buffer.id) for buffer in message.buffers]
         self._send_patch(message.content_json, "", names, [b.to_bytes() for b in message.buffers])
 
     def _send_patch(self, content: str, page: str, names: list[str], buffers: list[bytes]) -> None:
@@ -157,6 +166,8 @@ class Picture(anywidget.AnyWidget):
         """Handle a message of a view."""
         if content["kind"] == "opened":
             self._pages.add(content["page"])
+            if content["number"] != self._number:  # it missed a patch while it was loading
+                self.send_state("snapshot")
         elif content["kind"] == "refresh":
             self.send_state("snapshot")
         elif content["kind"] == "patch":

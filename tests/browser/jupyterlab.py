@@ -301,8 +301,6 @@ def missing() -> str | None:
 
 
 NOT_OURS = (
-    # Panel asks a CDN for style sheets, which this browser cannot reach and nobody needs.
-    "ERR_NAME_NOT_RESOLVED",
     # SlickGrid looks for its own a moment late: not there if the table is replaced by then.
     "SlickGrid Cannot find stylesheet.",
 )

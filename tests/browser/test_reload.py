@@ -139,7 +139,7 @@ def test_a_saved_page_is_live_again_without_a_cell_run(unrun: Any) -> None:
     follow_each_other(unrun)
 
 
-def test_a_page_that_is_not_saved_shows_the_figure_where_its_output_was_saved(unrun: Any) -> None:
+def test_a_page_that_is_not_saved_shows_where_the_reader_was(unrun: Any) -> None:
     moved = region(unrun)
     reload(unrun)
     are_sound(unrun)

@@ -11,7 +11,6 @@ from typing import Any
 
 import dask.array
 import numpy as np
-import pytest
 
 from genobit.visual.explorer import Explorer
 from genobit.visual.frame import StatusRow
