@@ -15,6 +15,8 @@ Result = TypeVar("Result")
 
 #: Throttle interval in seconds: requests within it after a call become one call.
 PATIENCE = 0.03
+#: Seconds for which a thread counts as busy after it did not answer.
+BUSY = 5.0
 
 
 class UiThread:
@@ -27,6 +29,7 @@ class UiThread:
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()
+        self._busy = 0.0
         self.loop: asyncio.AbstractEventLoop | None
         try:
             self.loop = asyncio.get_running_loop()
@@ -47,6 +50,9 @@ class UiThread:
         """
         if self.loop is None or threading.get_ident() == self._thread:
             return function()
+        # A page that opens asks for many results: wait for a busy thread once.
+        if time.monotonic() < self._busy:
+            seconds = 0.0
         asked: Future[Result] = Future()
 
         def answer() -> None:
@@ -61,6 +67,7 @@ class UiThread:
         try:
             return asked.result(seconds)
         except TimeoutError:
+            self._busy = time.monotonic() + BUSY
             return function() if asked.cancel() else asked.result()
 
 

@@ -247,11 +247,15 @@ class Notebook(NamedTuple):
 
 
 def new_page(browser: Any, width: int, height: int) -> Any:
-    """A page in a window of its own, whose errors are collected: ``page.complaints``."""
+    """A page in a window of its own, whose errors are collected: ``page.complaints``.
+
+    Failed requests to other hosts are in ``page.elsewhere``.
+    """
     page = browser.new_page(viewport={"width": width, "height": height})
     page.set_default_timeout(1000 * PATIENCE)
     page.devtools = page.context.new_cdp_session(page)
-    page.complaints = []
+    page.complaints, page.elsewhere = [], []
+    page.on("requestfailed", lambda request: note_elsewhere(page, request.url))
     page.on("console", lambda message: note(page, message.type, message.text))
     page.on("pageerror", lambda error: note(page, "error", str(error)))
     return page
@@ -301,6 +305,8 @@ def missing() -> str | None:
 
 
 NOT_OURS = (
+    # Voila and nbconvert ask a CDN, which this browser cannot reach: `page.elsewhere` has the URLs.
+    "ERR_NAME_NOT_RESOLVED",
     # SlickGrid looks for its own a moment late: not there if the table is replaced by then.
     "SlickGrid Cannot find stylesheet.",
 )
@@ -309,6 +315,11 @@ NOT_OURS = (
 def note(page: Any, kind: str, text: str) -> None:
     if kind == "error" and not any(known in text for known in NOT_OURS):
         page.complaints.append(text)
+
+
+def note_elsewhere(page: Any, url: str) -> None:
+    if url.startswith("http") and "//127.0.0.1:" not in url:
+        page.elsewhere.append(url)
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:

@@ -147,5 +147,6 @@ def test_a_page_that_is_not_saved_shows_where_the_reader_was(unrun: Any) -> None
     follow_each_other(unrun)
 
 
-def test_nothing_of_ours_complained(opened: Any) -> None:
+def test_nothing_of_ours_complained_or_asked_another_host(opened: Any) -> None:
     assert opened.complaints == []
+    assert opened.elsewhere == []

@@ -62,8 +62,6 @@ class Tour(NamedTuple):
     @staticmethod
     def open(browser: Any, address: str) -> Any:
         page = new_page(browser, 1400, 1200)
-        page.elsewhere = []
-        page.on("requestfailed", lambda request: page.elsewhere.append(request.url))
         page.goto(address, wait_until="commit")
         return page
 

@@ -204,7 +204,11 @@ def test_picture_that_is_replaced_is_closed(monkeypatch):
     home = UiThread()
     box, (old, new) = ipywidgets.VBox(), (Picture(hv.Curve([1, k]), home) for k in (2, 3))
     closed = []
-    monkeypatch.setattr(Picture, "close", lambda picture: closed.append(picture))
+
+    def close(picture: Picture) -> None:
+        closed.append(picture)
+
+    monkeypatch.setattr(Picture, "close", close)
     for picture in (old, old, new):
         fill(box, picture)
     assert closed == [old]
