@@ -26,6 +26,7 @@ _PLOTS = """
   background: #fff; color: #111;
   --jp-ui-font-color0: #111; --jp-ui-font-color1: #111; --jp-content-font-color1: #111;
   --jp-layout-color0: #fff; --jp-layout-color1: #fff; --jp-cell-editor-background: #fff;
+  --bokeh-base-font: var(--jp-ui-font-family, system-ui, sans-serif);
 }
 body[data-jp-theme-light="false"] .genobit-theme-auto .genobit-plot,
 body[data-vscode-theme-kind*="dark"] .genobit-theme-auto .genobit-plot,

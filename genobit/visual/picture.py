@@ -182,10 +182,8 @@ class Picture(anywidget.AnyWidget):
 def document_of(view: Any) -> Document:
     """Return a Bokeh document that shows a HoloViews object."""
     document = Document()
-    renderer = hv.renderer("bokeh")
-    plot = renderer.get_plot(view)
+    plot = hv.renderer("bokeh").get_plot(view)
     plot.document = document
-    document.theme = renderer.theme
     for figure in plot.state.select({"type": Plot}):
         # HoloViews fixes the size of the frame, and Bokeh then misses the total size.
         if figure.sizing_mode == "fixed" and figure.width is None:
