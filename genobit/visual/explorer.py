@@ -307,7 +307,7 @@ class Explorer(ipywidgets.VBox):
 
         Data have their names in the notebook, or "ds" if they have none.
         """
-        kind = type(self)
+        kind: Any = type(self)
         values = {"theme": self.theme, "tab": self.tab}
         values |= {name: getattr(self, name) for name in meanings(kind) if name not in TOLD}
         known = {name: value for name, value in values.items() if name in kind.class_traits()}
