@@ -17,9 +17,10 @@ from genobit.kendall.methods.matrix import side_of
 from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.heatmap import OrderedTau, order
 from genobit.kendall.plots.links import Links, links_of
-from genobit.kendall.plots.network import NODES, NetworkLayout, arrange
+from genobit.kendall.plots.network import NODES, NetworkLayout, arrange, layout_in_words
 from genobit.kendall.variables import dosages
 from genobit.visual.colouring import labels_along
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -63,6 +64,17 @@ class Scene:
     laid: NetworkLayout | CommunityLayout
     ordered: OrderedTau
     heatmap: np.ndarray
+
+    def in_words(self) -> str:
+        """Return what the network shows of its edges, and what it leaves out."""
+        text = layout_in_words(self.laid).replace("\n", ", ")
+        if isinstance(self.laid, CommunityLayout):
+            return f"{text}; click one to open it"
+        if self.shown is self.links:  # Its variables and edges are those of the threshold.
+            n_drawn, n_edges = len(self.laid.drawn), len(self.links.first)
+            drawn = f"the {n_drawn:,} strongest drawn, " if n_drawn < n_edges else ""
+            return f"{drawn}{number(len(self.links.components), 'component')}"
+        return f"opened: {text}"
 
     def pair(self, places: tuple[int, int]) -> xr.Dataset | None:
         """Return tau, p and n of two variables by position, or None if not in the heatmap."""

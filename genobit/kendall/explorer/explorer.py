@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +9,23 @@ import ipywidgets
 import numpy as np
 
 from genobit.kendall.explorer.card import pair_rows, variable_rows
-from genobit.kendall.explorer.data import KendallData, Pair, Scene
+from genobit.kendall.explorer.data import KendallData, PairValues, Scene
 from genobit.kendall.explorer.files import KendallFiles
+from genobit.kendall.explorer.panels import Caption, side_by_side
 from genobit.kendall.explorer.searching import search
 from genobit.kendall.explorer.traits import THRESHOLD, drawer, toolbar
-from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, Scatter, Variables
-from genobit.kendall.plots.communities import CommunityLayout
+from genobit.kendall.explorer.views import (
+    Edges,
+    Heatmap,
+    Histogram,
+    Network,
+    Pair,
+    Scatter,
+    Variables,
+)
 from genobit.kendall.plots.edges import LISTED, strongest_edges
 from genobit.kendall.plots.heatmap import pair_scatter
-from genobit.kendall.plots.network import colours_of, layout_in_words
+from genobit.kendall.plots.network import colours_of
 from genobit.kendall.plots.nodes import nodes_table
 from genobit.visual.colouring import Colouring, colouring
 from genobit.visual.explorer import in_words
@@ -107,7 +114,7 @@ class KendallExplorer(KendallFiles):
         self._rows = np.empty(0, dtype="i8")
         self._scene: Scene | None = None
         self._wanted: object = None
-        self._pair_found: Pair | None = None
+        self._pair_found: PairValues | None = None
         self._stale = {"candidates", "pair"}
         super().__init__(**initial)
         self._given = {"pairs": pairs, "dim": dim}
@@ -128,10 +135,14 @@ class KendallExplorer(KendallFiles):
         self._scatter = Scatter(self._home)
         self._table = Edges(self._home, self.correlated.row, choose)
         self._variables = Variables(self._home, self._choose_variable)
-        self.count_line, self._heatmap_line = _caption("count"), _caption("heatmap-line")
-        self._table_line, self._variables_line = _caption("table-line"), _caption("variables-line")
+        self.count_line, self._heatmap_line = Caption("count"), Caption("heatmap-line")
+        self._table_line, self._variables_line = Caption("table-line"), Caption("variables-line")
         tabs = {
-            PICTURE: self._picture(),
+            PICTURE: side_by_side(
+                [self.count_line, self._network.box],
+                [self._heatmap_line, self._heatmap.box],
+                [self._histogram.box, self._scatter.box],
+            ),
             "edges": ipywidgets.VBox([self._table_line, self._table.box]),
             "variables": ipywidgets.VBox([self._variables_line, self._variables.box]),
         }
@@ -140,15 +151,6 @@ class KendallExplorer(KendallFiles):
         # At the other side, the card would cover the scatter.
         self.card.layout.right, self.card.layout.bottom = "auto", "auto"
         self.card.layout.left, self.card.layout.top = "12px", "32px"
-
-    def _picture(self) -> ipywidgets.Widget:
-        """Return the network and, beside it, the heatmap over the scatter or the histogram."""
-        self._scatter.box.layout.display = "none"
-        left = ipywidgets.VBox([self.count_line, self._network.box], layout=_growing(6, 440))
-        parts = ([self._heatmap_line, self._heatmap.box], [self._histogram.box, self._scatter.box])
-        stacked = [ipywidgets.VBox(part, layout=_growing(1, 330)) for part in parts]
-        right = ipywidgets.HBox(stacked, layout=_growing(1, 380) | {"flex_flow": "row wrap"})
-        return ipywidgets.HBox([left, right], layout={"flex_flow": "row wrap"})
 
     # Observers of traits and of the selection: a pair is two variants, points are samples.
 
@@ -224,15 +226,12 @@ class KendallExplorer(KendallFiles):
             return
         degree = held.degree(self._rows)
         self._counted = (
-            f"<b>{number(len(self._rows), 'edge')}</b> of "
+            f"{number(len(self._rows), 'edge')} of "
             f"{number(int(np.count_nonzero(degree)), 'variable')}, {self._condition()}"
         )
-        self._count("")
+        self.count_line.say(self._counted)
         self._histogram.draw(degree)
         self._ask_scene(held)
-
-    def _count(self, more: str) -> None:
-        self.count_line.value = _quiet(self._counted + html.escape(more))
 
     def _condition(self) -> str:
         if self.threshold_by == "tau":
@@ -242,8 +241,7 @@ class KendallExplorer(KendallFiles):
 
     def _say_empty(self, held: Candidates) -> None:
         self._scene, self._wanted = None, None
-        self._counted = f"<b>0 edges</b>, {self._condition()}"
-        self._count("")
+        self.count_line.say(f"0 edges, {self._condition()}")
         by_tau = self.threshold_by == "tau"
         self._say_in_all(held.why_none(self.threshold if by_tau else None, self.fdr))
 
@@ -252,7 +250,7 @@ class KendallExplorer(KendallFiles):
         for view in (self._heatmap, self._histogram, self._table, self._variables):
             view.say("There is no edge to show.")
         for line in (self._heatmap_line, self._table_line, self._variables_line):
-            line.value = ""
+            line.say("")
 
     def _ask_scene(self, held: Candidates) -> None:
         self._wanted = wanted = object()
@@ -295,17 +293,13 @@ class KendallExplorer(KendallFiles):
             self._table.mark(self.pair or ())
 
     def _say_what_is_drawn(self, scene: Scene) -> None:
-        """Say below which limits the pictures leave something out."""
-        whole = layout_in_words(scene.laid).replace("\n", ", ")
-        if isinstance(scene.laid, CommunityLayout):
-            whole += "; click one to open it"
-        more = f" · drawn: {whole}" if self.opened is not None else f" · {whole.partition(', ')[2]}"
-        self._count(f" · {whole}" if isinstance(scene.laid, CommunityLayout) else more)
+        """Say in the captions which edges, communities and variables the pictures leave out."""
+        self.count_line.say(f"{self._counted} · {scene.in_words()}")
         ordered = scene.ordered
         text = f"τ of {number(ordered.size, 'variable')}, clustered"
         if ordered.out_of > ordered.size:
             text += f": those with the most edges, of {ordered.out_of:,}"
-        self._heatmap_line.value = _quiet(text)
+        self._heatmap_line.say(text)
 
     def _list(self, scene: Scene) -> None:
         """Draw the table of the tab: in a hidden one, a table would have no rows."""
@@ -316,7 +310,7 @@ class KendallExplorer(KendallFiles):
             table = nodes_table(links, self.correlated.variable_labels)
             self._variables.draw(table.iloc[:LISTED], self.variable)
             text = f"{number(len(table), 'variable')} with an edge{self._whose()}"
-            self._variables_line.value = _quiet(text + _listed(len(table), "with the most edges"))
+            self._variables_line.say(text + _listed(len(table), "with the most edges"))
 
     def _whose(self) -> str:
         return "" if self.opened is None else " of this community"
@@ -329,7 +323,7 @@ class KendallExplorer(KendallFiles):
         self._table.draw(strongest_edges(links.pairs), self.pair)
         text = f"{number(len(links.pairs), 'edge')}{whose}"
         text += _listed(len(links.pairs), "strongest")
-        self._table_line.value = _quiet(html.escape(text))
+        self._table_line.say(text)
 
     # The pair in the scatter plot, and the card.
 
@@ -380,21 +374,6 @@ class KendallExplorer(KendallFiles):
 
     def _open(self, members: tuple[int, ...]) -> None:
         self.opened = members
-
-
-def _growing(share: int, least: int) -> dict[str, str]:
-    """Return the layout of a part that takes a share of the width, and wraps below its least."""
-    return {"flex": f"{share} 1 {least}px", "min_width": "0"}
-
-
-def _caption(name: str) -> ipywidgets.HTML:
-    """Return a line of small text over a picture or a table."""
-    line = ipywidgets.HTML(layout={"margin": "2px 10px", "height": "20px", "overflow": "hidden"})
-    return line.add_class(f"genobit-kendall-{name}")
-
-
-def _quiet(text: str) -> str:
-    return f'<span class="genobit-quiet" style="font-size: 12px">{text}</span>'
 
 
 def _listed(count: int, which: str) -> str:

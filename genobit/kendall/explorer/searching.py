@@ -10,7 +10,7 @@ import ipywidgets
 import numpy as np
 
 from genobit.engine.spelling import did_you_mean
-from genobit.visual.colouring import colouring
+from genobit.visual.colouring import MISSING, categories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,12 +102,10 @@ def _groups(labels: Mapping[str, np.ndarray]) -> dict[str, list[int]]:
     """Return the positions of the members of each category of some labels, by its name."""
     found: dict[str, list[int]] = {}
     for name, values in labels.items():
-        colours = colouring(name, values)
-        if not colours.categorical:
-            continue
-        each = np.asarray(colours.values, dtype=str)
-        for category in np.unique(each[each != ""]):
-            found.setdefault(str(category), np.flatnonzero(each == category).tolist())
+        each = categories(name, values)
+        if each is not None:
+            for category in np.unique(each[each != MISSING].astype(str)):
+                found.setdefault(str(category), np.flatnonzero(each == category).tolist())
     return found
 
 

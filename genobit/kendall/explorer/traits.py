@@ -12,6 +12,7 @@ import traitlets
 from genobit.kendall.explorer.searching import Finder
 from genobit.visual.controls import button, dropdown, linked
 from genobit.visual.explorer import Explorer, one_of
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from genobit.data.pairs.network import Network
@@ -84,26 +85,32 @@ class KendallTraits(Explorer):
         held = self._candidates
         if held is None:
             raise ValueError("names are known when τ has been computed; try again then")
+        if self.status.startswith("Error"):
+            self.status = self._said
         if not text.strip():
             self.clear_choice()
             return
         found = self._find_names().find(text)
-        places = sorted(found.variables)
-        if found.in_groups or len(places) > 2:
-            if not held.joins(self._found(held), np.asarray(places)):
-                raise ValueError(f"no edge joins two of the {len(places):,} variables of {text!r}")
-            self.opened = places
-        elif len(places) == 2:
-            self.pair = places
-        elif places:
-            self.variable = places[0]
-        if len(places) != 2 and places:
-            self._select("variants", places)
+        if found.variables:
+            self._choose_places(sorted(found.variables), held, in_groups=found.in_groups)
         if found.observations:
             if "samples" not in self._names:
                 dim = self.correlated.observation
                 raise ValueError(f"only samples can be selected; rename {dim!r} to 'samples'")
             self._select("samples", found.observations)
+
+    def _choose_places(self, places: list[int], held: Candidates, *, in_groups: bool) -> None:
+        """Choose one variable, two as a pair, or open the network of a group or of more."""
+        if len(places) == 2 and not in_groups:
+            self.pair = places
+            return
+        if len(places) == 1 and not in_groups:
+            self.variable = places[0]
+        elif not held.joins(self._found(held), np.asarray(places)):
+            raise ValueError(f"no edge joins two of these {number(len(places), 'variable')}")
+        else:
+            self.opened = places
+        self._select("variants", places)
 
     def _find_names(self) -> Finder:
         if self._finder is None:

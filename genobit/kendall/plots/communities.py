@@ -156,11 +156,8 @@ def _names(bubbles: CommunityLayout) -> hv.Labels:
     groups = bubbles.links.communities[: bubbles.n]
     texts = [_hubs(bubbles.links, group, 1)[0] for group in groups]
     y = bubbles.y - bubbles.radius - LINE / 2
-    clear = [
-        k
-        for k in free_labels(bubbles.x, y, texts, bubbles.frame[0])
-        if not _covered(bubbles, k, y[k])
-    ]
+    free = free_labels(bubbles.x, y, texts, bubbles.frame[0])
+    clear = [k for k in free if not _covered(bubbles, k, y[k])]
     rows = [(bubbles.x[k], y[k], texts[k]) for k in clear]
     return hv.Labels(rows, ["x", "y"], "text", label="Hubs").opts(
         text_color=LIGHT.ink, text_font_size="8pt", default_tools=[]
