@@ -1,13 +1,14 @@
-"""Report the x range and the taps of a bokeh figure."""
+"""Report the x range, the size and the taps of a bokeh figure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from bokeh.events import Tap
-from bokeh.models import CustomJS
+from bokeh.models import CustomJS, Label
 
 from genobit.visual.home import PATIENCE, Throttled
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,11 @@ class Gestures:
     HoloViews' own RangeXY stream waits for half a second; the properties of the range do not.
     The function `moved` gets the new (start, end) of the x axis when the reader pans or zooms.
     The function `tapped` gets (x, y). The y range follows the x range by `shape`: "square" copies
-    it, "down" makes it run from start - end to 0, "" leaves it alone.
+    it, and "" leaves it alone. "down" is for a triangle below its base: y is the distance of two
+    places on the x axis, from `-depth` to 0, and cells are squares that stand on a corner. If the
+    frame is lower than half its width, the triangle is cut, and a note says how far apart its pairs
+    are, in the words of `unit`. The function `resized` is called when the frame of a triangle has
+    another `size`, which is (width, height) in pixels.
     """
 
     def __init__(
@@ -30,14 +35,18 @@ class Gestures:
         moved: Callable[[float, float], None],
         tapped: Callable[[float, float], None],
         shape: str = "",
+        unit: str = "variants",
+        resized: Callable[[], None] | None = None,
     ) -> None:
         self._moved = Throttled(home, lambda: moved(*self._asked))
         self._asked = (0.0, 0.0)
         self._tapped = tapped
-        self._shape = shape
+        self._resized = None if resized is None else Throttled(home, resized)
+        self._shape, self._unit = shape, unit
         self._figure: Any = None
         self._aims = 0
         self.target: tuple[float, float] | None = None
+        self.size: tuple[float, float] | None = None
 
     def aim(self, start: float, end: float) -> None:
         """Show this range of the x axis, in units of the axis."""
@@ -53,9 +62,15 @@ class Gestures:
         self._apply()
         # Start and end would be two messages; the property `tags` carries both in one.
         figure.x_range.on_change("tags", self._on_range)
-        follow = _follow(self._shape, figure)
+        follow, tell = _follow(self._shape, self._unit, figure), _tell(figure)
         for edge in ("start", "end"):
-            figure.x_range.js_on_change(edge, follow)
+            figure.x_range.js_on_change(edge, follow, tell)
+        if self._shape == "down":
+            # Another view of the figure may have set y for its own height.
+            figure.y_range.js_on_change("start", follow)
+            for side in ("inner_width", "inner_height"):
+                figure.js_on_change(side, follow, _tell_size(figure))
+            figure.on_change("tags", self._on_size)
         figure.on_event(Tap, lambda event: self._tapped(event.x, event.y))
 
     def _apply(self) -> None:
@@ -66,7 +81,8 @@ class Gestures:
         if self._shape == "square":
             _show(self._figure.y_range, start, end)
         elif self._shape == "down":
-            _show(self._figure.y_range, start - end, 0.0)
+            width, height = self.size or (2.0, 1.0)
+            _show(self._figure.y_range, (start - end) * 2 * height / width, 0.0)
         # Rename last: the browser sent a range with an older name before it got this one.
         self._aims += 1
         self._figure.x_range.name = str(self._aims)
@@ -84,12 +100,55 @@ class Gestures:
         self._moved()
 
 
+    def _on_size(self, _attr: str, _old: list[Any], new: list[Any]) -> None:
+        before, self.size = self.size, (float(new[0]), float(new[1]))
+        # A scroll bar that comes and goes is no reason to draw again.
+        if before is not None and abs(self.size[0] - before[0]) < before[0] / 50:
+            return
+        if self._resized is not None:
+            self._resized()
+
+
 def _show(axis_range: Any, start: float, end: float) -> None:
     axis_range.update(start=start, end=end, reset_start=start, reset_end=end)
 
 
-def _follow(shape: str, figure: Any) -> Any:
-    """Return browser code that couples the y axis at once and reports x to Python, throttled.
+def _follow(shape: str, unit: str, figure: Any) -> Any:
+    """Return browser code that couples the y axis to the x axis at once."""
+    code = """
+        const {start, end} = x
+        if (shape == "square") y.setv({start, end})
+        if (shape != "down") return
+        const {inner_width: width, inner_height: height} = figure.properties
+        const laid_out = !width.is_unset && !height.is_unset && width.get_value() > 0
+        const share = laid_out ? 2 * height.get_value() / width.get_value() : 1
+        const depth = (end - start) * share
+        // Each view has its own height: Python and other views do not hear of it.
+        y.setv({start: -depth, end: 0}, {sync: false})
+        const apart = unit == "Mb" ? `${(1e3 * depth).toFixed(depth < 0.01 ? 1 : 0)} kb`
+            : `${Math.floor(depth).toLocaleString("en")} ${unit}`
+        const text = share < 0.99 ? `pairs up to ${apart} apart` : ""
+        note.setv({text, visible: text != ""}, {sync: false})
+    """
+    arguments = {"x": figure.x_range, "y": figure.y_range, "shape": shape}
+    if shape == "down":
+        note = Label(
+            x=6,
+            y=6,
+            x_units="screen",
+            y_units="screen",
+            text="",
+            text_color=LIGHT.quiet,
+            text_font_size="11px",
+            visible=False,
+        )
+        figure.add_layout(note)
+        arguments |= {"figure": figure, "note": note, "unit": unit}
+    return CustomJS(args=arguments, code=code)
+
+
+def _tell(figure: Any) -> Any:
+    """Return browser code that reports the x range to Python, throttled.
 
     `picture.js` sets `genobit_known` to a range that Python sent. Such a range is not reported, so
     two views of one figure do not answer each other.
@@ -98,8 +157,6 @@ def _follow(shape: str, figure: Any) -> Any:
         const {start, end} = x
         const known = x.genobit_known
         if (known && (known.start !== start || known.end !== end)) x.genobit_known = null
-        if (shape == "square") y.setv({start, end})
-        if (shape == "down") y.setv({start: start - end, end: 0})
         window.clearTimeout(x.genobit_timer)
         const now = performance.now()
         const tell = () => {
@@ -110,10 +167,17 @@ def _follow(shape: str, figure: Any) -> Any:
         const wait = Math.max(10, patience - (now - (x.genobit_told ?? 0)))
         x.genobit_timer = window.setTimeout(tell, wait)
     """
-    arguments = {
-        "x": figure.x_range,
-        "y": figure.y_range,
-        "shape": shape,
-        "patience": 1e3 * PATIENCE,
-    }
-    return CustomJS(args=arguments, code=code)
+    return CustomJS(args={"x": figure.x_range, "patience": 1e3 * PATIENCE}, code=code)
+
+
+def _tell_size(figure: Any) -> Any:
+    """Return browser code that reports the size of the frame to Python when it rests."""
+    code = """
+        window.clearTimeout(figure.genobit_timer)
+        const tell = () => {
+            const {inner_width, inner_height} = figure
+            if (inner_width > 0 && inner_height > 0) figure.tags = [inner_width, inner_height]
+        }
+        figure.genobit_timer = window.setTimeout(tell, 100)
+    """
+    return CustomJS(args={"figure": figure}, code=code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
@@ -25,7 +26,7 @@ from genobit.visual.frame import PICTURE, framed
 from genobit.visual.gestures import Gestures
 from genobit.visual.home import Throttled
 from genobit.visual.picture import fill
-from genobit.visual.pixels import lay_out, pair_at
+from genobit.visual.pixels import ACROSS, pair_at
 from genobit.visual.style import WIDTH, few_marks, fluid, number, scale_of
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import Frame, drawn, plot_of
@@ -37,11 +38,14 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.visual.paper.page import Paper
 
 #: Pixels on a side, and variants computed for them. Longer windows are thinned, as the title says.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
-MAX_PIXELS = 500
+MAX_PIXELS, PAPER_PIXELS = 550, 1_000
 MAX_VARIANTS = 2_000
+#: Least and largest width in pixels of the raster of a triangle. The frame has one in between.
+_WIDTHS = 400, 1_600
 #: Height of all pictures in screen pixels.
 HEIGHT = 540
 
@@ -186,7 +190,14 @@ class LDExplorer(LDTraits):
     def figure(self) -> Figure:
         """Return the picture in view as a figure for papers."""
         self.refresh()
-        return Figure(overlay(self._drawing(), WIDTH // 2))
+        matrix, look = self._now().matrix, replace(self._look(), max_pixels=PAPER_PIXELS)
+
+        def paper() -> Paper:
+            from genobit.ld.plots.paper_ld import heatmap_of, triangle_of
+
+            return heatmap_of(matrix, look) if self.view == "square" else triangle_of(matrix, look)
+
+        return Figure(overlay(self._drawing(), WIDTH // 2), paper)
 
     # Computing and drawing.
 
@@ -300,17 +311,24 @@ class LDExplorer(LDTraits):
 
     def _build_plot(self) -> None:
         self._frame, self._repaint = Frame(), PaintedDrawing()
-        self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
+        unit = "variants" if self.axis == "rank" else "Mb"
+        self._gestures = Gestures(
+            self._home, self._on_move, self._on_tap, self._shape(), unit, self._on_resize
+        )
         self._gestures.aim(*self._now().extent(self.axis))
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
         fill(self._plot_box, plot_of(draw, self._home))
 
-    def _drawing(self) -> Drawing:
-        window = self._now()
-        look = PictureOptions(
+    def _look(self) -> PictureOptions:
+        window, across = self._now(), ACROSS
+        if self._gestures.size is not None:
+            across = int(np.clip(self._gestures.size[0], *_WIDTHS))
+        # A triangle has two pixels for each variant, see `raster_width`.
+        most = min(MAX_PIXELS, across // 2) if self.view == "triangle" else MAX_PIXELS
+        return PictureOptions(
             axis=self.axis,
             threshold=self.threshold * scale_of(self.statistic).limits[1],
-            max_pixels=MAX_PIXELS,
+            max_pixels=most,
             aggregate=self.aggregate,
             lead=window.index_of(self.lead),
             selected=np.flatnonzero(np.isin(window.choice.variants, self.selected)).tolist(),
@@ -318,10 +336,12 @@ class LDExplorer(LDTraits):
             first_rank=window.choice.first_rank,
             rank_step=window.choice.step,
             note=window.choice.in_words(),
+            across=across,
         )
-        if self.view == "square":
-            return square(window.matrix, look)
-        return triangle(window.matrix, look, "down")
+
+    def _drawing(self) -> Drawing:
+        matrix, look = self._now().matrix, self._look()
+        return square(matrix, look) if self.view == "square" else triangle(matrix, look, "down")
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         return overlay(self._drawing(), WIDTH // 2, **_KEY).opts(
@@ -375,15 +395,17 @@ class LDExplorer(LDTraits):
         finally:
             self._from_gesture = False
 
+    def _on_resize(self) -> None:
+        self._mark({"colours"})
+
     def _on_tap(self, x: float, y: float) -> None:
         self.try_to(self._choose_pair, x, y)
 
     def _choose_pair(self, x: float, y: float) -> None:
-        window = self._now()
-        choice = window.choice
-        bins = lay_out(window.position, self.axis, MAX_PIXELS, choice.first_rank, choice.step)
-        pair = pair_at(window.matrix.values, bins, self._shape(), x, y, self.aggregate)
-        first, second = choice.variants[list(pair)]
+        window, look = self._now(), self._look()
+        bins, values = look.lay_out(window.position), window.matrix.values
+        pair = pair_at(values, bins, self._shape(), x, y, self.aggregate, look.across)
+        first, second = window.choice.variants[list(pair)]
         self.selected = (first, second)
         # A second click on the pair chooses its other variant.
         self.lead = int(second if self.lead == first else first)
