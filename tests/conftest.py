@@ -119,10 +119,4 @@ def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if "drawn" not in request.fixturenames:
         import ipywidgets
 
-        monkeypatch.setattr("genobit.visual.view.as_widget", lambda _view, _home: ipywidgets.HBox())
-
-
-@pytest.fixture
-def without_bokehjs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An explorer does not load BokehJS: there is no page to load it into."""
-    monkeypatch.setattr("genobit.visual.explorer.start_bokehjs", lambda: None)
+        monkeypatch.setattr("genobit.visual.view.Picture", lambda _view, _home: ipywidgets.HBox())

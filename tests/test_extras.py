@@ -121,10 +121,6 @@ folder = pathlib.Path(sys.argv[1])
 def plots():
     from genobit import plots
 
-def draw():
-    from genobit.visual.bridge import start_bokehjs
-    start_bokehjs()
-
 def command(name):
     from genobit.cli import main
     import contextlib, io
@@ -143,6 +139,7 @@ def explore_array():
     return alignment().genobit.explore.parsimony()
 
 calls = {
+    "anywidget": [explore, explore_array],
     "bio2zarr": [vcf],
     "bokeh": [plots, explore, explore_array],
     "cyvcf2": [vcf],
@@ -152,10 +149,8 @@ calls = {
     ],
     "holoviews": [plots, explore, explore_array, lambda: command("demo")],
     "ipywidgets": [explore, explore_array, lambda: cohort().genobit.explore()],
-    "jupyter_bokeh": [draw],
     "jupyterlab": [lambda: command("lab")],
     "msprime": [lambda: gb.sample_dataset(cache_dir=folder)],
-    "panel": [draw],
     "pyarrow": [
         lambda: cohort().genobit.ld_pairs(threshold=0.3).to_parquet(folder / "pairs"),
         lambda: cohort().genobit.grm_pairs(threshold=0.1).to_parquet(folder / "pairs"),

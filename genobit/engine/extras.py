@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXTRAS = {
+    "anywidget": "viz",
     "bio2zarr": "io",
     "bokeh": "viz",
     "cyvcf2": "io",
@@ -20,11 +21,9 @@ EXTRAS = {
     "distributed": "cluster",
     "holoviews": "viz",
     "ipywidgets": "viz",
-    "jupyter_bokeh": "viz",
     "jupyterlab": "viz",
     "matplotlib": "viz",
     "msprime": "sample",
-    "panel": "viz",
     "pyarrow": "io",
     "voila": "viz",
 }
@@ -35,8 +34,7 @@ REQUIREMENTS = {
     "sample": ("msprime",),
     "trees": ("dendropy",),
     "viz": (
-        "bokeh", "holoviews", "ipywidgets", "jupyter_bokeh", "jupyterlab", "matplotlib", "panel",
-        "voila",
+        "anywidget", "bokeh", "holoviews", "ipywidgets", "jupyterlab", "matplotlib", "voila",
     ),
 }  # fmt: skip
 """Packages of each extra. `pip install 'genobit[viz]'` works only where an index has genobit."""

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from genobit.ld.explorer.explorer import LDExplorer
     from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 
-# Without panel and jupyter_bokeh the controls work, and the plots name the missing package.
-require("genobit.explore", "ipywidgets", "holoviews", "bokeh")
+require("genobit.explore", "ipywidgets", "holoviews", "bokeh", "anywidget")
 
 
 def _listed(data: Any, offers: Callable[[Any], list[Offer]], names: tuple[str, ...]) -> str:

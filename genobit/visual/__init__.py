@@ -1,6 +1,6 @@
-"""Shared parts of figures and explorers: style, colours, controls, selection, bridge to Bokeh.
+"""Shared parts of figures and explorers: style, colours, controls, selection, pictures as widgets.
 
-May import: `io`, `data` and the engine; HoloViews, Bokeh, Panel, ipywidgets.
+May import: `io`, `data` and the engine; HoloViews, Bokeh, ipywidgets, anywidget.
 """
 
 from __future__ import annotations

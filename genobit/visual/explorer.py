@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ import traitlets
 
 from genobit.data.selection import KINDS, Names, Selection
 from genobit.engine.spelling import did_you_mean
-from genobit.visual.bridge import Throttled, UiThread, start_bokehjs
 from genobit.visual.files import Export, Writers, csv_writer, write_new, write_page
+from genobit.visual.home import Throttled, UiThread
 from genobit.visual.looks import THEMES
 from genobit.visual.stopping import Stoppable, Stopped
 from genobit.visual.style import number
@@ -86,10 +85,6 @@ class Explorer(ipywidgets.VBox):
     def __init__(self, **initial: Any) -> None:
         refuse_unknown(type(self), initial)
         self._home = UiThread()
-        # Send BokehJS with the output of the running cell, however late the plot is drawn.
-        if self._home.loop is not None:
-            with contextlib.suppress(ModuleNotFoundError):  # the place of each plot shows the error
-                start_bokehjs()
         self._renew()
         self._jobs: list[Job] = []
         self._dropped: list[Job] = []

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.io.resumable_zarr import to_zarr
-from genobit.visual.bridge import model_of
+from genobit.visual.picture import Picture
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from bokeh.document import Document
 
 
 #: Functions that write a file, by file ending.
@@ -75,25 +76,21 @@ def write_page(widget: Any, title: str, target: Path) -> None:
     from bokeh.resources import INLINE
 
     shown = []
-    for model in _models(widget):
-        # A drawn model must stay in its document. Panel's own models would need its scripts.
-        copy = Document.from_json(model.document.to_json())
-        for plot in (found for root in copy.roots for found in root.select({"type": Plot})):
-            # Panel sets only the size of the frame, and bokeh would warn about that.
-            plot.update(sizing_mode=None)
-            shown.append(plot)
-        shown += [found for root in copy.roots for found in root.select({"type": TableWidget})]
+    for document in _documents(widget):
+        # A model that is shown must stay in its document.
+        copy = Document.from_json(document.to_json())
+        for kind in (Plot, TableWidget):
+            shown += [found for root in copy.roots for found in root.select({"type": kind})]
     if not shown:
         raise ValueError("nothing has been drawn yet; wait for the pictures, then save them")
     target.write_text(file_html(shown, INLINE, title), encoding="utf-8")
 
 
-def _models(widget: Any) -> list[Any]:
-    """Return the bokeh models in a widget, from top to bottom."""
+def _documents(widget: Any) -> list[Document]:
+    """Return the bokeh documents of the pictures in a widget, from top to bottom."""
     if widget.layout.display == "none":
         return []
-    model = model_of(widget)
-    if model is not None:
-        return [model]
+    if isinstance(widget, Picture):
+        return [widget.document]
     children = getattr(widget, "children", ())
-    return [found for child in children for found in _models(child)]
+    return [found for child in children for found in _documents(child)]

@@ -40,7 +40,7 @@ _STYLE = """
   background: #fff; color: #111;
   --jp-ui-font-color0: #111; --jp-ui-font-color1: #111; --jp-content-font-color1: #111;
   --jp-layout-color0: #fff; --jp-layout-color1: #fff; --jp-cell-editor-background: #fff;
-  --panel-on-background-color: #111; --panel-background-color: #fff;
+  --bokeh-base-font: var(--jp-ui-font-family, system-ui, sans-serif);
 }
 body[data-jp-theme-light="false"] .genobit-theme-auto .genobit-plot,
 body[data-vscode-theme-kind*="dark"] .genobit-theme-auto .genobit-plot,

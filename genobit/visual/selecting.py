@@ -1,7 +1,6 @@
 """Selections in bokeh figures: points, table rows, and boxes on the axes.
 
-All code that depends on bokeh's sources and events is in this file, so it can be replaced, as
-`bridge` can.
+All code that depends on bokeh's sources and events is in this file, so it can be replaced.
 """
 
 from __future__ import annotations

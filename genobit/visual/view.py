@@ -9,14 +9,14 @@ import holoviews as hv
 import ipywidgets
 import numpy as np
 
-from genobit.visual.bridge import as_widget
+from genobit.visual.picture import Picture, fill
 from genobit.visual.selecting import PointSelection
 from genobit.visual.style import with_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from genobit.visual.bridge import UiThread
+    from genobit.visual.home import UiThread
     from genobit.visual.style import Hook
 
 Drawn = TypeVar("Drawn")
@@ -43,12 +43,12 @@ class View:
         width, height = self.size
         sentence = ipywidgets.HTML(html.escape(text))
         size = {"width": f"{width}px", "height": f"{height}px"}
-        self.box.children = (ipywidgets.HBox([sentence], layout=size).add_class("genobit-empty"),)
+        fill(self.box, ipywidgets.HBox([sentence], layout=size).add_class("genobit-empty"))
 
     def _show(self, picture: Any, *hooks: Hook) -> None:
         """Show a picture that does not change, with more hooks."""
         self._frame = None
-        self.box.children = (plot_of(with_hooks(picture, *hooks), self._home),)
+        fill(self.box, plot_of(with_hooks(picture, *hooks), self._home))
 
     def _build(self, picture: Callable[[], Any], *hooks: Hook) -> None:
         """Show a picture that `_redraw` draws again, with more hooks."""
@@ -57,7 +57,7 @@ class View:
             return with_hooks(picture(), *hooks)
 
         self._frame = Frame()
-        self.box.children = (plot_of(hv.DynamicMap(draw, streams=[self._frame]), self._home),)
+        fill(self.box, plot_of(hv.DynamicMap(draw, streams=[self._frame]), self._home))
 
     def _redraw(self) -> None:
         if self._frame is not None:
@@ -101,4 +101,4 @@ def drawn(state: Drawn | None) -> Drawn:
 
 def plot_of(picture: Any, home: UiThread) -> ipywidgets.Widget:
     """Wrap a picture as a widget that follows dark themes."""
-    return as_widget(picture, home).add_class("genobit-plot")
+    return Picture(picture, home).add_class("genobit-plot")

@@ -47,9 +47,11 @@ QUIET = {
 PATIENCE = 180.0
 """Seconds after which something is not coming any more: a busy machine takes minutes for pictures
 that an idle one draws at once."""
-# Once there are cells and a kernel, whoever looks at the page then.
+# Once there are cells and a kernel, whoever looks at the page then. Not after a test's reload that
+# sets genobit_rest.
 RUN_ALL = """
 const look = setInterval(async () => {
+  if (sessionStorage.genobit_rest) return
   const app = window.jupyterapp
   const kernel = app?.shell?.currentWidget?.sessionContext?.session?.kernel
   if (kernel?.status !== 'idle' || !document.querySelector('.jp-Notebook .jp-CodeCell')) return
@@ -245,11 +247,15 @@ class Notebook(NamedTuple):
 
 
 def new_page(browser: Any, width: int, height: int) -> Any:
-    """A page in a window of its own, whose errors are collected: ``page.complaints``."""
+    """A page in a window of its own, whose errors are collected: ``page.complaints``.
+
+    Failed requests to other hosts are in ``page.elsewhere``.
+    """
     page = browser.new_page(viewport={"width": width, "height": height})
     page.set_default_timeout(1000 * PATIENCE)
     page.devtools = page.context.new_cdp_session(page)
-    page.complaints = []
+    page.complaints, page.elsewhere = [], []
+    page.on("requestfailed", lambda request: note_elsewhere(page, request.url))
     page.on("console", lambda message: note(page, message.type, message.text))
     page.on("pageerror", lambda error: note(page, "error", str(error)))
     return page
@@ -292,14 +298,14 @@ def picture(element: Any) -> Any:
 
 
 def missing() -> str | None:
-    for module in ("playwright", "jupyterlab", "panel", "jupyter_bokeh", "PIL"):
+    for module in ("playwright", "jupyterlab", "anywidget", "PIL"):
         if importlib.util.find_spec(module) is None:
             return f"{module} is not installed"
     return None if chromium() else "no chromium on the PATH"
 
 
 NOT_OURS = (
-    # Panel asks a CDN for style sheets, which this browser cannot reach and nobody needs.
+    # Voila and nbconvert ask a CDN, which this browser cannot reach: `page.elsewhere` has the URLs.
     "ERR_NAME_NOT_RESOLVED",
     # SlickGrid looks for its own a moment late: not there if the table is replaced by then.
     "SlickGrid Cannot find stylesheet.",
@@ -309,6 +315,11 @@ NOT_OURS = (
 def note(page: Any, kind: str, text: str) -> None:
     if kind == "error" and not any(known in text for known in NOT_OURS):
         page.complaints.append(text)
+
+
+def note_elsewhere(page: Any, url: str) -> None:
+    if url.startswith("http") and "//127.0.0.1:" not in url:
+        page.elsewhere.append(url)
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:

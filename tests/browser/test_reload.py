@@ -1,4 +1,4 @@
-"""An explorer after its page was reloaded: the kernel lives on, and BokehJS has to come again."""
+"""An explorer whose page is reloaded or shown twice, while its kernel lives on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Notebook, drawn, until
+from tests.browser.jupyterlab import (
+    Notebook,
+    by_hand,
+    changed,
+    drawn,
+    place,
+    redrawn,
+    settled,
+    unlike,
+    until,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -20,34 +30,123 @@ ds = xr.Dataset({
     "variant_contig": ("variants", np.zeros(60, "i4")),
 })
 """
-SHOW = "explorer = ds.genobit.explore.ld()\nexplorer"
-OPENS = Notebook("reload", (MAKE, SHOW))
+SHOW = "explorer = ds.genobit.explore.ld(beside='variants')\nexplorer"
+AGAIN = "explorer"
+OPENS = Notebook("reload", (MAKE, SHOW, AGAIN), height=2600)
+COMMAND = "name => window.jupyterapp.commands.execute(name)"
 
 
-def is_sound(page: Any) -> None:
-    drawn(page.locator(".genobit-ld-plot .bk-Figure").first)
+def pictures(page: Any) -> list[Any]:
+    """The pictures of both views of the explorer."""
+    plots = page.locator(".genobit-ld-plot")
+    until(lambda: plots.count() == 2, "two views of the explorer")
+    return [plots.nth(k).locator(".bk-Figure").first for k in range(2)]
+
+
+def are_sound(page: Any) -> list[Any]:
+    both = pictures(page)
+    for picture in both:
+        drawn(picture)
+    assert page.locator(".jupyter-widgets-error-widget").count() == 0
     assert page.get_by_text("Failed to create view").count() == 0
+    assert page.locator(".genobit-ld-beside .slick-row").count() > 6
+    return both
 
 
-def reload_and_run(page: Any) -> None:
+def zoom(picture: Any, notches: int = -1) -> Any:
+    """Turn the wheel over a picture until it is another one, and return its pixels."""
+    before = settled(picture)
+    page = picture.page
+
+    def turn() -> None:
+        box = place(picture)
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 3)
+        page.mouse.wheel(0, 250 * notches)
+
+    by_hand(turn, lambda: changed(picture, before), "another picture")
+    return redrawn(picture, before)
+
+
+def region(page: Any) -> str:
+    return str(page.locator(".genobit-ld-region input").first.input_value())
+
+
+def follow_each_other(page: Any) -> None:
+    """A wheel on either view moves both, and Python hears of it."""
+    for k, notches in ((0, -1), (1, -1), (0, 1)):
+        both, there = pictures(page), region(page)
+        other = settled(both[1 - k])
+        zoom(both[k], notches)
+        redrawn(both[1 - k], other)
+        until(lambda there=there: region(page) != there, "the region of the new picture")
+        page.mouse.move(2, 2)  # a picture under the mouse shows words and its tools
+        until(lambda both=both: not unlike(*map(settled, both)), "two views of one picture", 20)
+
+
+def reload(page: Any) -> None:
     # The browser asks whether to leave a notebook that is not saved.
     page.once("dialog", lambda dialog: dialog.accept())
     page.reload(wait_until="commit")
-    OPENS.wait(page)
+
+
+def save(page: Any) -> None:
+    page.evaluate(COMMAND, "docmanager:save")
+    saved = "!window.jupyterapp.shell.currentWidget.context.model.dirty"
+    until(lambda: page.evaluate(saved), "the saved notebook")
+
+
+@pytest.fixture
+def unrun(opened: Any) -> Any:
+    """The page, whose next load does not run the cells."""
+    opened.evaluate("sessionStorage.genobit_rest = 'yes'")
+    yield opened
+    opened.evaluate("sessionStorage.removeItem('genobit_rest')")
+
+
+def test_two_views_follow_each_other(opened: Any) -> None:
+    are_sound(opened)
+    follow_each_other(opened)
+
+
+def test_a_row_of_one_view_is_selected_in_the_other(opened: Any) -> None:
+    tables = opened.locator(".genobit-ld-beside:has(.slick-row)")
+    tables.nth(0).locator(".slick-row").nth(2).click()
+    for k in range(2):
+        cells = tables.nth(k).locator(".slick-row").nth(2).locator(".slick-cell.selected")
+        until(lambda cells=cells: cells.count() > 0, f"the row in view {k}", 30)
+    said = opened.locator(".genobit-ld-selection").first
+    assert "1 variant" in said.inner_text()
 
 
 def test_cells_that_run_again_after_a_reload_show_the_figure(opened: Any) -> None:
-    is_sound(opened)
     for _ in range(2):
-        reload_and_run(opened)
-        is_sound(opened)
+        reload(opened)
+        OPENS.wait(opened)
+        are_sound(opened)
+    follow_each_other(opened)
 
 
-def test_cells_that_run_again_are_saved_and_the_page_is_reloaded(opened: Any) -> None:
-    opened.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    is_sound(opened)
-    opened.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
-    saved = "!window.jupyterapp.shell.currentWidget.context.model.dirty"
-    until(lambda: opened.evaluate(saved), "the saved notebook")
-    reload_and_run(opened)
-    is_sound(opened)
+def test_a_saved_page_is_live_again_without_a_cell_run(unrun: Any) -> None:
+    are_sound(unrun)
+    save(unrun)
+    there = region(unrun)
+    reload(unrun)
+    both = are_sound(unrun)
+    assert region(unrun) == there
+    for picture in both:
+        zoom(picture)
+    assert region(unrun) != there
+    follow_each_other(unrun)
+
+
+def test_a_page_that_is_not_saved_shows_where_the_reader_was(unrun: Any) -> None:
+    moved = region(unrun)
+    reload(unrun)
+    are_sound(unrun)
+    assert region(unrun) == moved
+    follow_each_other(unrun)
+
+
+def test_nothing_of_ours_complained_or_asked_another_host(opened: Any) -> None:
+    assert opened.complaints == []
+    assert opened.elsewhere == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.browser.jupyterlab import drawn, redrawn, settled, until
-from tests.browser.voila import NOT_IN_VOILA, TOO_EARLY, Tour
+from tests.browser.voila import NOT_IN_VOILA, OF_VOILA, Tour
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -34,7 +34,6 @@ def test_the_tour__is_an_app_with_every_explorer_live(opened: Any) -> None:
     page.locator(".genobit-parsimony-next-homoplastic").click()
     until(lambda: line.inner_text() != first, "the kernel's answer")
     redrawn(figure, before)
-    known = (NOT_IN_VOILA, TOO_EARLY)
-    assert [text for text in page.complaints if not any(words in text for words in known)] == []
-    # Each view that came too early was replaced.
-    until(lambda: page.locator(".jupyter-widgets-error-widget").count() == 0, "every view")
+    assert [url for url in page.elsewhere if not url.startswith(OF_VOILA)] == []
+    assert [text for text in page.complaints if NOT_IN_VOILA not in text] == []
+    assert page.locator(".jupyter-widgets-error-widget").count() == 0

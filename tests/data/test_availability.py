@@ -136,8 +136,7 @@ def test_summary_says_the_same(kind: str) -> None:
             assert availability.unmet_need(ds, call.partition("(")[0]) == wants
 
 
-def test_launcher_offers_what_opens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("genobit.visual.explorer.start_bokehjs", lambda: None)
+def test_launcher_offers_what_opens() -> None:
     for make in DATASETS.values():
         ds = make()
         offers = ds.genobit.explore().offers

@@ -318,7 +318,6 @@ class TestSave:
 
 
 class TestInAKernel:
-    @pytest.mark.usefixtures("without_bokehjs")
     def test_computes_beside_the_loop_and_draws_on_it(self, ds, grm, pcs):
         threads, go_on = [], threading.Event()
 

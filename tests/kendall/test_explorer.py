@@ -336,7 +336,6 @@ class TestData:
         assert "see the message above" in said(explorer._network)
 
 
-@pytest.mark.usefixtures("without_bokehjs")
 def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):
     arranged, at_rest = [], threading.Event()
     # Instead of some time: until the slider stands still.

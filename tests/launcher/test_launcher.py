@@ -16,7 +16,7 @@ from genobit.launcher import offers
 from genobit.launcher.launcher import Launcher
 from genobit.visual.explorer import Explorer
 
-pytestmark = pytest.mark.usefixtures("undrawn", "without_bokehjs")
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture(scope="module")

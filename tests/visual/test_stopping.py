@@ -11,13 +11,10 @@ from typing import Any
 
 import dask.array
 import numpy as np
-import pytest
 
 from genobit.visual.explorer import Explorer
 from genobit.visual.frame import StatusRow
 from genobit.visual.stopping import Stoppable, Stopped
-
-pytestmark = pytest.mark.usefixtures("without_bokehjs")
 
 
 def in_thread(work: Callable[[], Any], stoppable: Stoppable) -> tuple[threading.Thread, list[Any]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genobit.epistasis.plots.arcs import Arcs
     from genobit.epistasis.result import Ranked
-    from genobit.visual.bridge import UiThread
+    from genobit.visual.home import UiThread
 
 #: Largest distance in screen pixels between an arc and a click on it.
 REACH = 8.0

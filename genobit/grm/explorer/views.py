@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genobit.grm.plots.result import Measure
-    from genobit.visual.bridge import UiThread
     from genobit.visual.colouring import Colouring
+    from genobit.visual.home import UiThread
 
 Range = tuple[float, float]
 

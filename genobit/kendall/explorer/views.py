@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genobit.kendall.plots.heatmap import OrderedTau
-    from genobit.visual.bridge import UiThread
     from genobit.visual.colouring import Colouring
+    from genobit.visual.home import UiThread
 
 Pair = tuple[int, int]
 #: Largest distance in screen pixels at which a click still hits a line.

@@ -18,10 +18,12 @@ from genobit.ld.explorer.views import Genes, PaintedDrawing, SidePanel, Track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
-from genobit.visual.bridge import Gestures, Throttled
 from genobit.visual.files import Export, dataset_writers
 from genobit.visual.frame import framed
+from genobit.visual.gestures import Gestures
+from genobit.visual.home import Throttled
 from genobit.visual.looks import panel, wrapping
+from genobit.visual.picture import fill
 from genobit.visual.pixels import lay_out, pair_at
 from genobit.visual.style import WIDTH, few_marks, margins, number, scale_of
 from genobit.visual.traits import refuse_unknown
@@ -264,7 +266,7 @@ class LDExplorer(LDTraits):
         self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
         self._gestures.aim(*self._now().extent(self.axis))
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
-        self._plot_box.children = (plot_of(draw, self._home),)
+        fill(self._plot_box, plot_of(draw, self._home))
 
     def _drawing(self) -> Drawing:
         window = self._now()

@@ -11,7 +11,9 @@ from genobit.ld.plots.curves import ld_decay
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.heatmap import ENDS
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
-from genobit.visual.bridge import Gestures, UiThread
+from genobit.visual.gestures import Gestures
+from genobit.visual.home import UiThread
+from genobit.visual.picture import fill
 from genobit.visual.repaint import Repaint, send
 from genobit.visual.style import few_marks, hooks_of, margins, number, plain_frame, scale_of
 from genobit.visual.view import TableView, View, drawn
@@ -200,7 +202,7 @@ class SidePanel(TableView):
     def clear(self) -> None:
         """Show nothing."""
         self._members, self._frame = self._members[:0], None
-        self.box.children = ()
+        fill(self.box)
 
     def list_variants(
         self, window: Window, row: xr.DataArray | None, selected: Sequence[int]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from genobit.parsimony.plots.layout import PlacedTree
     from genobit.parsimony.plots.pixel_layers import Layer
     from genobit.parsimony.plots.states import SiteStates
-    from genobit.visual.bridge import UiThread
+    from genobit.visual.home import UiThread
 
 #: Screen pixels beside a branch within which a click chooses it.
 REACH = 10.0

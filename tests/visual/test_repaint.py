@@ -1,67 +1,17 @@
-"""Frames of an explorer that is there: when they are drawn, and what is sent of them."""
+"""Frames of a drawn figure, of which only the columns are sent."""
 
 from __future__ import annotations
-
-import asyncio
-import json
 
 import holoviews as hv
 import numpy as np
 import pytest
 import xarray as xr
-from bokeh.plotting import figure
-from jupyter_bokeh.widgets import BokehModel
 
 from genobit.ld.explorer.views import PaintedDrawing
 from genobit.ld.plots.drawing import PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
-from genobit.visual.bridge import PATIENCE, Bundle, Throttled, UiThread
 
 hv.extension("bokeh")
-
-
-def test_requests_of_one_message_are_one_call_and_the_first_does_not_wait():
-    async def main() -> list[float]:
-        home, calls = UiThread(), []
-        loop = asyncio.get_running_loop()
-        later = Throttled(home, lambda: calls.append(loop.time()))
-        for _ in range(3):
-            later()
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert len(calls) == 1
-        for _ in range(3):
-            later()
-        await asyncio.sleep(0)
-        assert len(calls) == 1
-        await asyncio.sleep(2 * PATIENCE)
-        return calls
-
-    first, second = asyncio.run(main())
-    assert second - first >= 0.9 * PATIENCE
-
-
-def test_changes_of_one_callback_are_one_message(monkeypatch):
-    async def main() -> list[dict]:
-        plot = figure(width=100, height=100)
-        glyph = plot.scatter([1.0], [2.0])
-        widget, sent = BokehModel(plot), []
-        bundle = Bundle(widget, UiThread())
-        monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))
-        plot.x_range.update(start=1, end=2)
-        glyph.data_source.data = {"x": [3.0], "y": [4.0]}
-        assert sent == []
-        await asyncio.sleep(0.01)
-        plot.title.text = "known to a view that begins now"
-        bundle.clear()
-        await asyncio.sleep(0.01)
-        return sent
-
-    sent = asyncio.run(main())
-    head, _, content = (json.loads(message["payload"]) for message in sent)
-    assert head["msgtype"] == "PATCH-DOC"
-    told = [event.get("attr") for event in content["events"]]
-    assert told == ["start", "end", "data"]
 
 
 def ld_result(generator: np.random.Generator, n: int, start: int) -> xr.DataArray:

@@ -1,0 +1,218 @@
+// The views of a Picture: each has a Bokeh document of its own, which follows Python's by patches.
+//
+// Python numbers its patches. The page keeps them, so that a new view can start from the last
+// snapshot of the document. It asks for a new snapshot if there are many, or if one is missing.
+
+const MANY = 8e6 // bytes of patches
+const page = (globalThis.genobit_page ??= `${Date.now()}-${Math.random()}`)
+const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+// Each view has its own size.
+const SIZES = new Set(["inner_width", "inner_height", "outer_width", "outer_height"])
+
+async function unpacked(data) {
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"))
+  return new Response(stream).text()
+}
+
+// BokehJS in a scope of its own, once a page. `figure.js` keeps its pieces in the same place.
+async function bokehjs(model) {
+  const version = model.get("version")
+  const root_of_page = ((globalThis.genobit_bokehjs ??= {})[version] ??= { root: {}, pieces: {} })
+  const { root, pieces } = root_of_page
+  const piece = (name) => {
+    if (!pieces[name]) {
+      const found = (pieces[name] = { code: null })
+      found.ready = new Promise((resolve) => (found.resolve = resolve))
+    }
+    return pieces[name]
+  }
+  let before = Promise.resolve()
+  for (const [name, data] of Object.entries(model.get("pieces"))) {
+    const own = piece(name)
+    own.code ??= run(unpacked(data), before)
+    before = own.ready
+    async function run(text, earlier) {
+      const code = await text
+      await earlier
+      const script = document.createElement("script")
+      const place = `globalThis.genobit_bokehjs[${JSON.stringify(version)}].root`
+      script.textContent = `(function (Bokeh) {${code}\n}).call(${place}, ${place}.Bokeh)`
+      document.head.append(script)
+      script.remove()
+      own.resolve()
+    }
+  }
+  await before
+  return root.Bokeh
+}
+
+// A page that restores its widgets may make the picture before the library.
+async function library(model) {
+  const id = model.get("library").replace("IPY_MODEL_", "")
+  for (let tries = 300; ; tries--) {
+    try {
+      return await model.widget_manager.get_model(id)
+    } catch (error) {
+      if (tries === 0) throw error
+      await sleep(100)
+    }
+  }
+}
+
+const copied = (data) => data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength)
+const without_buffers = (_key, value) => (value?.to_base64 ? value.to_base64() : value)
+
+function apply(view, { content, names, buffers }) {
+  const patch = JSON.parse(content)
+  const changes = patch.events.map(({ model, attr }) => ({ id: model?.id, attr }))
+  view.doc.apply_json_patch(patch, new Map(names.map((name, k) => [name, copied(buffers[k])])))
+  for (const { id, attr } of changes) {
+    if (attr !== "start" && attr !== "end") continue
+    const range = view.doc.get_model_by_id(id)
+    // `gestures.py` does not report it.
+    if (range) range.genobit_known = { start: range.start, end: range.end }
+  }
+}
+
+function show_error(el, error) {
+  console.error(error)
+  el.textContent = `The picture cannot be drawn: ${error}`
+}
+
+export default () => {
+  const views = new Set()
+  let log = [] // patches since the snapshot
+  let number = 0 // of the last patch of Python
+  let asked = null // length of the log when a new snapshot was asked for
+  let stale = false // views have to start again from the new snapshot
+
+  function refresh(model) {
+    if (asked !== null) return
+    asked = log.length
+    model.send({ kind: "refresh" })
+  }
+
+  function share(model, patch, origin) {
+    log.push(patch)
+    for (const view of views) {
+      if (view === origin) continue
+      if (!view.doc) view.queue?.push(patch)
+      else {
+        try {
+          apply(view, patch)
+        } catch (error) {
+          console.warn("genobit: a patch does not fit, the picture is drawn anew:", error)
+          stale = true
+          refresh(model)
+        }
+      }
+    }
+    const bytes = log.reduce((sum, { size }) => sum + size, 0)
+    if (bytes > MANY) refresh(model)
+  }
+
+  function heard(model, message, buffers) {
+    if (message.kind !== "patch" || message.number <= number) return
+    if (message.number > number + 1) {
+      stale = true
+      refresh(model)
+    }
+    number = message.number
+    if (message.page === page) return
+    const size = buffers.reduce((sum, data) => sum + data.byteLength, message.content.length)
+    share(model, { content: message.content, names: message.names, buffers, size }, null)
+  }
+
+  function renewed(model) {
+    const fresh = model.get("snapshot")
+    // The patches before come first, unless they were sent before this page listened.
+    if (fresh.number !== number) stale = true
+    number = fresh.number
+    // Python did not yet have the changes that this page has made since it asked.
+    log = asked === null ? [] : log.slice(asked).filter(({ own }) => own)
+    asked = null
+    if (!stale) return
+    stale = false
+    for (const view of views) {
+      close(view)
+      open(model, view)
+    }
+  }
+
+  function tell(model, view, event) {
+    const events = event.events ? (event.sync ? event.events : []) : [event]
+    const news = events.filter(({ sync, kind, attr }) => sync && kind && !SIZES.has(attr))
+    if (news.length === 0) return
+    view.events.push(...news)
+    // One message for all changes of an event of the browser.
+    if (view.events.length === news.length) setTimeout(() => send(model, view), 0)
+  }
+
+  function send(model, view) {
+    const events = view.events.splice(0).filter((event) => event.document === view.doc)
+    if (events.length === 0) return
+    const content = JSON.stringify(view.doc.create_json_patch(events), without_buffers)
+    model.send({ kind: "patch", page, content })
+    const changes = JSON.parse(content).events.filter(({ kind }) => kind !== "MessageSent")
+    if (changes.length === 0) return
+    const patch = { content: JSON.stringify({ events: changes }), names: [], buffers: [] }
+    share(model, { ...patch, size: patch.content.length, own: true }, view)
+  }
+
+  async function open(model, view) {
+    const { el } = view
+    const opening = (view.opening = {})
+    const is_gone = () => view.opening !== opening
+    el.textContent = "Loading the picture …"
+    try {
+      const bokeh = await bokehjs(await library(model))
+      // BokehJS looks for the element in the page.
+      while (!el.isConnected && !is_gone()) await sleep(20)
+      if (is_gone()) return
+      const { json, buffers } = model.get("snapshot")
+      view.queue = [...log]
+      const doc = JSON.parse(json, (key, value) =>
+        key === "data" && buffers[value?.id] ? { buffer: copied(buffers[value.id]) } : value,
+      )
+      el.replaceChildren()
+      const manager = await bokeh.embed.embed_item({ doc, root_id: doc.roots[0].id }, el)
+      const drop = () => {
+        const { document } = manager.roots[0].model
+        manager.clear()
+        bokeh.documents.splice(bokeh.documents.indexOf(document), 1)
+      }
+      if (is_gone()) return drop()
+      view.drop = drop
+      view.doc = manager.roots[0].model.document
+      for (const patch of view.queue.splice(0)) apply(view, patch)
+      view.doc.on_change((event) => tell(model, view, event), true)
+    } catch (error) {
+      if (!is_gone()) show_error(el, error)
+    }
+  }
+
+  function close(view) {
+    view.opening = view.doc = view.queue = null
+    view.events = []
+    view.drop?.()
+    view.drop = null
+  }
+
+  return {
+    initialize({ model }) {
+      number = model.get("snapshot").number
+      model.on("msg:custom", (message, buffers) => heard(model, message, buffers))
+      model.on("change:snapshot", () => renewed(model))
+      model.send({ kind: "opened", page, number })
+    },
+    render({ model, el }) {
+      const view = { el, events: [] }
+      views.add(view)
+      open(model, view)
+      return () => {
+        views.delete(view)
+        close(view)
+      }
+    },
+  }
+}
