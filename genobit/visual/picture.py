@@ -11,7 +11,7 @@ Names of other packages that are not documented:
 - BokehJS, declared in its type files: `Document.on_change`, `create_json_patch`,
   `apply_json_patch`, `get_model_by_id`, `DocumentEvent.sync`, `ViewManager.roots`, `documents`
 
-Tested with bokeh 3.9.2, anywidget 0.11.0, ipywidgets 8.1.9 and HoloViews 1.23.2.
+Tested with bokeh 3.7.0 and 3.9.2, anywidget 0.9.13 and 0.11.0, ipywidgets 8.1.9, HoloViews 1.23.2.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ MAX_VARIANTS = 2_000
 #: Least and largest width in pixels of the raster of a triangle. The frame has one in between.
 _WIDTHS = 400, 1_600
 #: Height of all pictures in screen pixels.
-HEIGHT = 540
+HEIGHT = 530
 
 
 class LDExplorer(LDTraits):
