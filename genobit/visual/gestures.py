@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bokeh.events import Tap
-from bokeh.models import CustomJS, Label
+from bokeh.models import CustomJS, Image, Label
 
 from genobit.visual.home import PATIENCE, Throttled
 from genobit.visual.tokens import LIGHT
@@ -24,9 +24,9 @@ class Gestures:
     The function `tapped` gets (x, y). The y range follows the x range by `shape`: "square" copies
     it, and "" leaves it alone. "down" is for a triangle below its base: y is the distance of two
     places on the x axis, from `-depth` to 0, and cells are squares that stand on a corner. If the
-    frame is lower than half its width, the triangle is cut, and a note says how far apart its pairs
-    are, in the words of `unit`. The function `resized` is called when the frame of a triangle has
-    another `size`, which is (width, height) in pixels.
+    frame cuts the apex off, a note says how far apart the pairs are, in the words of `unit`. The
+    function `resized` is called when the frame of a triangle has another `size`, which is
+    (width, height) in pixels.
     """
 
     def __init__(
@@ -45,6 +45,18 @@ class Gestures:
         self._shape, self._unit = shape, unit
         self._figure: Any = None
         self._aims = 0
+        self._note = Label(
+            x=6,
+            y=6,
+            x_units="screen",
+            y_units="screen",
+            text="",
+            text_color=LIGHT.quiet,
+            text_font_size="11px",
+            background_fill_color=LIGHT.paper,
+            background_fill_alpha=0.85,
+            visible=False,
+        )
         self.target: tuple[float, float] | None = None
         self.size: tuple[float, float] | None = None
 
@@ -54,6 +66,17 @@ class Gestures:
         if self._figure is not None:
             self._apply()
 
+    def pixels(self, start: float, end: float) -> float | None:
+        """Return the width on the screen of a stretch of the x axis, None before the first size."""
+        if self.size is None or self.target is None or self.target[0] == self.target[1]:
+            return None
+        return self.size[0] * (end - start) / (self.target[1] - self.target[0])
+
+    def say(self, *lines: str) -> None:
+        """Show these lines in a corner of a square or a triangle."""
+        if self._note.tags != list(lines):
+            self._note.tags = list(lines)
+
     def hook(self, plot: Any, _element: Any) -> None:
         """Attach to the figure on the first frame (a HoloViews hook)."""
         if self._figure is plot.state:
@@ -62,10 +85,14 @@ class Gestures:
         self._apply()
         # Start and end would be two messages; the property `tags` carries both in one.
         figure.x_range.on_change("tags", self._on_range)
-        follow, tell = _follow(self._shape, self._unit, figure), _tell(figure)
+        follow, tell = _follow(self._shape, self._unit, figure, self._note), _tell(figure)
         for edge in ("start", "end"):
             figure.x_range.js_on_change(edge, follow, tell)
+        if self._shape:
+            figure.add_layout(self._note)
+            self._note.js_on_change("tags", follow)
         if self._shape == "down":
+            _image_of(figure).js_on_change("data", follow)
             # Another view of the figure may have set y for its own height.
             figure.y_range.js_on_change("start", follow)
             for side in ("inner_width", "inner_height"):
@@ -99,7 +126,6 @@ class Gestures:
         self.target = self._asked = (start, end)
         self._moved()
 
-
     def _on_size(self, _attr: str, _old: list[Any], new: list[Any]) -> None:
         before, self.size = self.size, (float(new[0]), float(new[1]))
         # A scroll bar that comes and goes is no reason to draw again.
@@ -113,37 +139,33 @@ def _show(axis_range: Any, start: float, end: float) -> None:
     axis_range.update(start=start, end=end, reset_start=start, reset_end=end)
 
 
-def _follow(shape: str, unit: str, figure: Any) -> Any:
-    """Return browser code that couples the y axis to the x axis at once."""
+def _image_of(figure: Any) -> Any:
+    """Return the data source of the image of a figure."""
+    return next(r.data_source for r in figure.renderers if isinstance(r.glyph, Image))
+
+
+def _follow(shape: str, unit: str, figure: Any, note: Label) -> Any:
+    """Return browser code that couples the y axis to the x axis, and writes the note."""
     code = """
         const {start, end} = x
         if (shape == "square") y.setv({start, end})
-        if (shape != "down") return
-        const {inner_width: width, inner_height: height} = figure.properties
-        const laid_out = !width.is_unset && !height.is_unset && width.get_value() > 0
-        const share = laid_out ? 2 * height.get_value() / width.get_value() : 1
-        const depth = (end - start) * share
-        // Each view has its own height: Python and other views do not hear of it.
-        y.setv({start: -depth, end: 0}, {sync: false})
-        const apart = unit == "Mb" ? `${(1e3 * depth).toFixed(depth < 0.01 ? 1 : 0)} kb`
-            : `${Math.floor(depth).toLocaleString("en")} ${unit}`
-        const text = share < 0.99 ? `pairs up to ${apart} apart` : ""
-        note.setv({text, visible: text != ""}, {sync: false})
+        if (shape == "") return
+        const lines = [...note.tags]
+        if (shape == "down") {
+            const {inner_width: width, inner_height: height} = figure.properties
+            const laid_out = !width.is_unset && !height.is_unset && width.get_value() > 0
+            const depth = (end - start) * (laid_out ? 2 * height.get_value() / width.get_value() : 1)
+            // Each view has its own height: Python and other views do not hear of it.
+            y.setv({start: -depth, end: 0}, {sync: false})
+            const apart = unit == "Mb" ? `${(1e3 * depth).toFixed(depth < 0.01 ? 1 : 0)} kb`
+                : `${Math.floor(depth).toLocaleString("en")} ${unit}`
+            if (image.data.dh[0] > 1.01 * depth) lines.push(`pairs up to ${apart} apart`)
+        }
+        note.setv({text: lines.join("\\n"), visible: lines.length > 0}, {sync: false})
     """
-    arguments = {"x": figure.x_range, "y": figure.y_range, "shape": shape}
+    arguments = {"x": figure.x_range, "y": figure.y_range, "shape": shape, "note": note}
     if shape == "down":
-        note = Label(
-            x=6,
-            y=6,
-            x_units="screen",
-            y_units="screen",
-            text="",
-            text_color=LIGHT.quiet,
-            text_font_size="11px",
-            visible=False,
-        )
-        figure.add_layout(note)
-        arguments |= {"figure": figure, "note": note, "unit": unit}
+        arguments |= {"figure": figure, "unit": unit, "image": _image_of(figure)}
     return CustomJS(args=arguments, code=code)
 
 

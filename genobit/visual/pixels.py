@@ -182,8 +182,8 @@ def _reduced(reduction: np.ufunc, matrix: np.ndarray, bins: Pixels) -> np.ndarra
 def raster_width(n: int, across: int) -> int:
     """Return the width in pixels of the raster of a triangle of `n` bins, an even number.
 
-    It is about `across`. A bin of 4 or more pixels is a whole number of pixels wide. A bin is at
-    least 2 pixels wide, so that each pair has a pixel.
+    It is about `across`. Where bins are 4 pixels wide or more, all have the same whole number of
+    pixels, up to one pixel in all. A bin is at least 2 pixels wide, so that each pair has a pixel.
 
     Examples
     --------

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
 MAX_PIXELS, PAPER_PIXELS = 550, 1_000
 MAX_VARIANTS = 2_000
-#: Least and largest width in pixels of the raster of a triangle. The frame has one in between.
-_WIDTHS = 400, 1_600
+#: Least and largest width in pixels of the raster of a triangle.
+_WIDTHS = 100, 1_600
 #: Height of all pictures in screen pixels.
 HEIGHT = 530
 
@@ -97,6 +97,7 @@ class LDExplorer(LDTraits):
         self._from_gesture = False
         self._window: Window | None = None
         self._row: xr.DataArray | None = None
+        self._drawn_look = PictureOptions()
         self._blocks = blocks
         self._outlined: xr.Dataset | None = None
         self._found: tuple[Window, xr.Dataset] | None = None
@@ -320,9 +321,9 @@ class LDExplorer(LDTraits):
         fill(self._plot_box, plot_of(draw, self._home))
 
     def _look(self) -> PictureOptions:
-        window, across = self._now(), ACROSS
-        if self._gestures.size is not None:
-            across = int(np.clip(self._gestures.size[0], *_WIDTHS))
+        window = self._now()
+        pixels = self._gestures.pixels(*window.extent(self.axis))
+        across = ACROSS if pixels is None else int(np.clip(round(pixels), *_WIDTHS))
         # A triangle has two pixels for each variant, see `raster_width`.
         most = min(MAX_PIXELS, across // 2) if self.view == "triangle" else MAX_PIXELS
         return PictureOptions(
@@ -341,7 +342,10 @@ class LDExplorer(LDTraits):
 
     def _drawing(self) -> Drawing:
         matrix, look = self._now().matrix, self._look()
-        return square(matrix, look) if self.view == "square" else triangle(matrix, look, "down")
+        self._drawn_look = look
+        drawing = triangle(matrix, look, "down") if self.view == "triangle" else square(matrix, look)
+        self._gestures.say(*drawing.cells)
+        return drawing
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         return overlay(self._drawing(), WIDTH // 2, **_KEY).opts(
@@ -394,15 +398,20 @@ class LDExplorer(LDTraits):
             self.status = "No variants in view; zoom out or pan back"
         finally:
             self._from_gesture = False
+        self._on_resize()
 
     def _on_resize(self) -> None:
-        self._mark({"colours"})
+        """Draw the cells of a triangle anew if they have another size on the screen."""
+        if self.view == "triangle" and not self._stale:
+            ratio = self._look().across / self._drawn_look.across
+            if not 0.97 < ratio < 1.03:
+                self._mark({"colours"})
 
     def _on_tap(self, x: float, y: float) -> None:
         self.try_to(self._choose_pair, x, y)
 
     def _choose_pair(self, x: float, y: float) -> None:
-        window, look = self._now(), self._look()
+        window, look = self._now(), self._drawn_look
         bins, values = look.lay_out(window.position), window.matrix.values
         pair = pair_at(values, bins, self._shape(), x, y, self.aggregate, look.across)
         first, second = window.choice.variants[list(pair)]
@@ -446,6 +455,7 @@ _KEY: dict[str, Any] = {
     "colorbar_opts": {
         "width": 128,
         "height": 9,
+        "location": (0, 44),
         "background_fill_alpha": 0.0,
         "major_tick_line_color": None,
         "title_text_font_style": "normal",

@@ -83,6 +83,8 @@ class Drawing:
     blocks: Lines
     selected: Lines
     lead: Lines
+    cells: list[str]
+    """What a cell shows, unless it is one pair."""
     title: str
     xlabel: str
     ylabel: str
@@ -106,6 +108,7 @@ def square(r2: xr.DataArray, look: PictureOptions) -> Drawing:
         outlines(matrix, at, columns, look.blocks, "square"),
         [line for k in look.selected for line in legs(at[k], columns, "square", rows)],
         [] if look.lead is None else legs(at[look.lead], columns, "square", rows),
+        cells_in_words(columns, look),
         description(matrix, scale, columns, look),
         axis_label(matrix, 1, look.axis),
         axis_label(matrix, 0, look.axis),
@@ -143,6 +146,7 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
         outlines(matrix, at, bins, look.blocks, apex),
         [line for k in look.selected for line in legs(at[k], bins, apex)],
         [] if look.lead is None else legs(at[look.lead], bins, apex),
+        cells_in_words(bins, look),
         description(matrix, scale, bins, look),
         axis_label(matrix, 1, look.axis),
         "variants apart" if look.axis == "rank" else "Mb apart",
@@ -181,6 +185,17 @@ def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
     return np.clip(values, *scale.limits).astype("f4")
 
 
+def cells_in_words(bins: Pixels, look: PictureOptions) -> list[str]:
+    """Return what a cell shows that is not one pair of variants."""
+    words = []
+    if bins.per_pixel > 1:
+        pairs = f"up to {bins.per_pixel} × {bins.per_pixel} variants"
+        words.append(f"pixel: {AGGREGATES[look.aggregate]} {pairs}")
+    if bins.empty:
+        words.append("gaps: nearest variant")
+    return words
+
+
 def description(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureOptions) -> str:
     """Return what a picture shows, and in a second line what a pixel and its colours mean."""
     n_rows, n_columns = matrix.shape
@@ -188,13 +203,9 @@ def description(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureO
     what = number(n_rows, "variant") if square else f"{n_rows:,} × {n_columns:,} variants"
     where = window_in_words(contig_name(matrix, 1), matrix["variant_position_1"].values)
     notes = [look.note] if look.note else []
-    if bins.per_pixel > 1:
-        pairs = f"up to {bins.per_pixel} × {bins.per_pixel} variants"
-        notes.append(f"pixel: {AGGREGATES[look.aggregate]} {pairs}")
-    else:
+    if bins.per_pixel == 1:
         notes.append("pixel: one pair")
-    if bins.empty:
-        notes.append("gaps: nearest variant")
+    notes += cells_in_words(bins, look)
     if look.threshold > 0:
         notes.append(f"white: |{scale.label}| < {look.threshold:g}")
     # The minimum is NaN if any value is: a cheap test that most windows end with.
