@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
@@ -13,6 +12,7 @@ from bokeh.models import SaveTool
 
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.data import Cohort, Window
+from genobit.ld.explorer.papers import square_figure, triangle_figure
 from genobit.ld.explorer.region import region_text
 from genobit.ld.explorer.traits import LDTraits, drawer, search, toolbar
 from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track
@@ -20,7 +20,6 @@ from genobit.ld.plots.association import association_track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
-from genobit.visual.figure import Figure
 from genobit.visual.files import Export, dataset_writers
 from genobit.visual.frame import PICTURE, framed
 from genobit.visual.gestures import Gestures
@@ -38,11 +37,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
-    from genobit.visual.paper.page import Paper
+    from genobit.visual.figure import Figure
 
 #: Pixels on a side, and variants computed for them. Longer windows are thinned, as the title says.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
-MAX_PIXELS, PAPER_PIXELS = 550, 1_000
+MAX_PIXELS = 550
 MAX_VARIANTS = 2_000
 #: Least and largest width in pixels of the raster of a triangle.
 _WIDTHS = 100, 1_600
@@ -191,14 +190,11 @@ class LDExplorer(LDTraits):
     def figure(self) -> Figure:
         """Return the picture in view as a figure for papers."""
         self.refresh()
-        matrix, look = self._now().matrix, replace(self._look(), max_pixels=PAPER_PIXELS)
-
-        def paper() -> Paper:
-            from genobit.ld.plots.paper_ld import heatmap_of, triangle_of
-
-            return heatmap_of(matrix, look) if self.view == "square" else triangle_of(matrix, look)
-
-        return Figure(overlay(self._drawing(), WIDTH // 2), paper)
+        matrix, look = self._now().matrix, self._look()
+        if self.view == "square":
+            return square_figure(matrix, look)
+        given = self._given["association"], self._given["genes"]
+        return triangle_figure(self, matrix, look, *given)
 
     # Computing and drawing.
 
@@ -343,7 +339,9 @@ class LDExplorer(LDTraits):
     def _drawing(self) -> Drawing:
         matrix, look = self._now().matrix, self._look()
         self._drawn_look = look
-        drawing = triangle(matrix, look, "down") if self.view == "triangle" else square(matrix, look)
+        drawing = (
+            triangle(matrix, look, "down") if self.view == "triangle" else square(matrix, look)
+        )
         self._gestures.say(*drawing.cells)
         return drawing
 
