@@ -55,7 +55,7 @@ class Network(NetworkGraph):
     >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
     >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
     >>> table
-    <Network: 2 pairs of 3 of 4 gene, in 1 component>
+    <Network: 2 pairs of 3 of 4 genes, in 1 component>
     >>> table.degree().to_dict()
     {'MYC': 2, 'MAX': 1, 'MXD1': 1}
     """
@@ -212,10 +212,11 @@ class Network(NetworkGraph):
 
     def _summary(self) -> str:
         count = int(self.components().max()) + 1 if len(self) else 0
-        return (
-            f"{len(self):,} {'pair' if len(self) == 1 else 'pairs'} of {len(self._nodes):,} of "
-            f"{len(self.names):,} {self.dim}, in {count:,} component{'' if count == 1 else 's'}"
-        )
+        pairs = "pair" if len(self) == 1 else "pairs"
+        kind = self.dim if self.dim.endswith("s") else f"{self.dim}s"
+        parts = "component" if count == 1 else "components"
+        whole = f"{len(self._nodes):,} of {len(self.names):,} {kind}"
+        return f"{len(self):,} {pairs} of {whole}, in {count:,} {parts}"
 
     def __repr__(self) -> str:
         """Show the number of pairs, variables and components."""
