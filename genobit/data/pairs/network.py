@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -209,6 +210,41 @@ class Network(NetworkGraph):
         text = json.dumps(document, allow_nan=False)
         with replacing(local_path(path, "to_cytoscape", WRITE)) as (new,):
             new.write_text(text, encoding="utf-8")
+
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
+        """Draw the network.
+
+        Parameters
+        ----------
+        kind
+            Kind of plot: "network", the only one.
+        ax
+            A matplotlib axes. The plot is drawn into it in its form for papers.
+        **options
+            As for `genobit.plots.kendall_network`.
+
+        Returns
+        -------
+            `genobit.visual.figure.Figure`, which a notebook shows. ``.save("figure.pdf")`` writes
+            it, and ``.hv`` is the HoloViews object. With ``ax``, the result is ``ax``.
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind.
+        TypeError
+            For an unknown option.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+        >>> Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene").plot()
+        <Figure 'network': .show() opens it, .save("figure.pdf") writes it>
+        """
+        # Import by name: the figures of networks are in a higher layer.
+        figures = importlib.import_module("genobit.launcher.figures")
+        return figures.figure_of(self, kind, options, ax)
 
     def _summary(self) -> str:
         count = int(self.components().max()) + 1 if len(self) else 0
