@@ -109,7 +109,9 @@ class Picture(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the views."""
-        self.document.remove_on_change(self._collect)
+        # A closed widget is closed again when it is deleted.
+        if self.comm is not None:
+            self.document.remove_on_change(self._collect)
         super().close()
 
     def close_later(self) -> None:
