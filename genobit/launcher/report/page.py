@@ -126,8 +126,8 @@ def _picture(plot: Any, name: str) -> str:
     for figure in model.select({"type": Plot}):
         figure.update(frame_width=None, width=None, sizing_mode="stretch_width")
     model.sizing_mode = "stretch_width"
-    # "</script>" in a label would end the script.
-    text = json.dumps(json_item(model, theme=theme())).replace("</", "<\\/")
+    # "</script>" in a label would end the script, and "<!--" would hide its end.
+    text = json.dumps(json_item(model, theme=theme())).replace("<", "\\u003c")
     held = f'<script type="application/json">{text}</script>'
     return f'<figure><div id="{name}"></div>{held}</figure>'
 
