@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bokeh.events import Tap
-from bokeh.models import CustomJS, Image, Label
+from bokeh.models import CustomJS, Image
+from bokeh.models.annotations import Label
 
 from genobit.visual.home import PATIENCE, Throttled
 from genobit.visual.tokens import LIGHT
@@ -154,7 +155,8 @@ def _follow(shape: str, unit: str, figure: Any, note: Label) -> Any:
         if (shape == "down") {
             const {inner_width: width, inner_height: height} = figure.properties
             const laid_out = !width.is_unset && !height.is_unset && width.get_value() > 0
-            const depth = (end - start) * (laid_out ? 2 * height.get_value() / width.get_value() : 1)
+            const share = laid_out ? 2 * height.get_value() / width.get_value() : 1
+            const depth = (end - start) * share
             // Each view has its own height: Python and other views do not hear of it.
             y.setv({start: -depth, end: 0}, {sync: false})
             const apart = unit == "Mb" ? `${(1e3 * depth).toFixed(depth < 0.01 ? 1 : 0)} kb`

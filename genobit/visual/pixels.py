@@ -297,5 +297,5 @@ def pair_at(
         return int(bins.first[i]), int(bins.first[j])
     block = matrix[bins.first[i] : bins.last[i], bins.first[j] : bins.last[j]]
     size = np.where(np.isnan(block), -1.0, np.abs(block))
-    row, column = np.unravel_index(int(np.argmax(size)), block.shape)
-    return int(bins.first[i] + row), int(bins.first[j] + column)
+    a, b = np.unravel_index(int(np.argmax(size)), block.shape)
+    return int(bins.first[i] + a), int(bins.first[j] + b)

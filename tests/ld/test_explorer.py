@@ -378,7 +378,8 @@ def track_colours(explorer) -> dict[str, str]:
     """Return the colour of each variant in the track as the browser has it."""
     points = list(explorer._track._repaint._plot.subplots.values())[1]
     data, field = points.handles["source"].data, points.handles["glyph"].fill_color
-    return dict(zip(data["variant"], data[field if isinstance(field, str) else field.field]))
+    colours = data[field if isinstance(field, str) else field.field]
+    return dict(zip(data["variant"], colours, strict=True))
 
 
 def test_points_of_a_track_keep_their_colours_in_later_frames(bits):
