@@ -28,9 +28,9 @@ from genobit.kendall.plots.heatmap import pair_scatter
 from genobit.kendall.plots.network import colours_of
 from genobit.kendall.plots.nodes import nodes_table
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.explorer import in_words
 from genobit.visual.frame import PICTURE, framed
 from genobit.visual.home import Throttled
+from genobit.visual.jobs import in_words
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import drawn
