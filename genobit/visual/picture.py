@@ -11,13 +11,14 @@ Names of other packages that are not documented:
 - BokehJS, declared in its type files: `Document.on_change`, `create_json_patch`,
   `apply_json_patch`, `get_model_by_id`, `DocumentEvent.sync`, `ViewManager.roots`, `documents`
 
-Tested with bokeh 3.9.2, anywidget 0.11.0, ipywidgets 8.1.9 and HoloViews 1.23.2.
+Tested with bokeh 3.7.0 and 3.9.2, anywidget 0.9.13 and 0.11.0, ipywidgets 8.1.9, HoloViews 1.23.2.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,11 +33,16 @@ from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import Plot
 from bokeh.protocol import Protocol
+from bokeh.themes import Theme
 from bokeh.util.paths import static_path
+
+from genobit.visual.tokens import BANDS, DARK, DARK_BANDS, GROUPS, LIGHT, ramp
 
 if TYPE_CHECKING:
     from genobit.visual.home import UiThread
 
+#: Colours of a ramp: colours in between are those of the nearest one.
+STEPS = 512
 #: Parts of BokehJS. A page keeps one BokehJS, so all pictures load the same parts.
 PIECES = ("bokeh", "bokeh-widgets", "bokeh-tables")
 #: Seconds that a page that opens waits for a busy home thread.
@@ -45,12 +51,27 @@ BUSY = 1.0
 CLOSING = 5.0
 
 
+def dark_colours() -> dict[str, Any]:
+    """Return how colours of the light theme look in the dark one."""
+    names = [field.name for field in fields(LIGHT) if isinstance(getattr(LIGHT, field.name), str)]
+    plain = {getattr(LIGHT, name): getattr(DARK, name) for name in names}
+    plain |= dict(zip(LIGHT.r2_bins, DARK.r2_bins, strict=True))
+    plain |= dict(zip(BANDS, DARK_BANDS, strict=True)) | {GROUPS[6]: DARK.edge}
+    ramps = [
+        [ramp(getattr(theme, name), STEPS) for theme in (LIGHT, DARK)]
+        for name in ("sequential", "diverging")
+    ]
+    return {"plain": plain, "ramps": ramps}
+
+
 class Library(ipywidgets.Widget):
     """BokehJS, 0.54 MB compressed, which all pictures of a kernel share."""
 
     version = traitlets.Unicode(bokeh.__version__).tag(sync=True)
     pieces = traitlets.Dict().tag(sync=True)
     """Gzipped JavaScript by name, in the order in which the parts load."""
+    colours = traitlets.Dict(dark_colours()).tag(sync=True)
+    """Colours of the dark theme: `plain` maps single colours, `ramps` are the ramps of both."""
 
 
 _libraries: list[Library] = []
@@ -179,13 +200,37 @@ class Picture(anywidget.AnyWidget):
             self.document.apply_json_patch(patch, setter=self)
 
 
+@cache
+def theme() -> Theme:
+    """Return the light theme for Bokeh; the browser turns its colours into those of dark pages."""
+    axis = {"axis_label_text_color": LIGHT.slate, "major_label_text_color": LIGHT.quiet}
+    lines = ("axis_line_color", "major_tick_line_color", "minor_tick_line_color")
+    axis |= dict.fromkeys(lines, LIGHT.slate) | {"axis_label_text_font_style": "normal"}
+    texts = {"background_fill_color": LIGHT.paper, "border_line_color": None}
+    return Theme(
+        json={
+            "attrs": {
+                "Plot": {
+                    "background_fill_color": LIGHT.paper,
+                    "border_fill_color": LIGHT.paper,
+                    "outline_line_color": LIGHT.rule,
+                },
+                "Axis": axis,
+                "Grid": {"grid_line_color": LIGHT.rule},
+                "Title": {"text_color": LIGHT.ink},
+                "Legend": texts | {"label_text_color": LIGHT.ink, "title_text_color": LIGHT.slate},
+                "ColorBar": texts
+                | {"major_label_text_color": LIGHT.quiet, "title_text_color": LIGHT.slate},
+            }
+        }
+    )
+
+
 def document_of(view: Any) -> Document:
     """Return a Bokeh document that shows a HoloViews object."""
-    document = Document()
-    renderer = hv.renderer("bokeh")
-    plot = renderer.get_plot(view)
+    document = Document(theme=theme())
+    plot = hv.renderer("bokeh").get_plot(view)
     plot.document = document
-    document.theme = renderer.theme
     for figure in plot.state.select({"type": Plot}):
         # HoloViews fixes the size of the frame, and Bokeh then misses the total size.
         if figure.sizing_mode == "fixed" and figure.width is None:

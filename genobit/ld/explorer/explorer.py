@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 MAX_PIXELS = 500
 MAX_VARIANTS = 2_000
 #: Height of all pictures in screen pixels.
-HEIGHT = 540
+HEIGHT = 530
 
 
 class LDExplorer(LDTraits):

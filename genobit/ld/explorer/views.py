@@ -246,4 +246,4 @@ class Lists(TableView):
             parts=int(np.clip(len(window.position) // RUN, 2, 50)),
         )
         picture = ld_decay(decay)
-        self._show(picture.opts(frame_width=300, frame_height=280, hooks=[plain_frame]))
+        self._show(picture.opts(hooks=[plain_frame, fluid(480)]))
