@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import ipywidgets
+import traitlets
 
 from genobit.parsimony.explorer.traits import RESOLVES, VIEWS
 from genobit.parsimony.plots.tree import LAYOUTS, LENGTHS, NUMBERS
@@ -79,12 +80,18 @@ def _trees(explorer: ParsimonyTraits, trait: str, width: str) -> ipywidgets.Drop
     waiting = [("…", k) for k in range(getattr(explorer, trait) + 1)]
     choice = ipywidgets.Dropdown(options=waiting, layout={"width": width})
 
+    link = traitlets.link((explorer, trait), (choice, "value"))
+
     def offer(_change: Any) -> None:
+        # New options choose the first one, which is not the reader's choice.
+        link.unlink()
         choice.options = [(text, k) for k, text in enumerate(explorer.tree_names)]
         choice.value = getattr(explorer, trait)
+        link.link()
 
     explorer.observe(offer, "tree_names")
-    return linked(explorer, trait, choice)
+    choice.tooltip = explorer.meaning(trait)
+    return choice.add_class(f"{explorer.css}-{trait}")
 
 
 def _site_steps(explorer: ParsimonyTraits) -> ipywidgets.HBox:
@@ -101,7 +108,8 @@ def _site_steps(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     after.add_class("genobit-parsimony-next-homoplastic")
     label = ipywidgets.HTML("site").add_class("genobit-quiet")
     linked(explorer, "site", box)
-    return ipywidgets.HBox([label, before, box, after]).add_class("genobit-group")
+    parts = ipywidgets.HBox([label, before, box, after], layout={"align_items": "center"})
+    return parts.add_class("genobit-group")
 
 
 def _roots(explorer: ParsimonyTraits) -> ipywidgets.HBox:

@@ -10,7 +10,7 @@ import numpy as np
 
 from genobit.parsimony.explorer.controls import drawer, search_box, toolbar
 from genobit.parsimony.explorer.data import SEARCHED, Ancestry, TreeData
-from genobit.parsimony.explorer.traits import VIEWS, ParsimonyTraits
+from genobit.parsimony.explorer.traits import ParsimonyTraits
 from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track, TreeView, card_of
 from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.layout import arrange
@@ -65,7 +65,8 @@ class ParsimonyExplorer(ParsimonyTraits):
     numbers
         Numbers on branches: "changes", "support" or "none".
     resolve
-        Reconstruction of the ancestors: "acctran", "deltran", or "sets" for all possible states.
+        Reconstruction of the ancestors: "acctran" (changes close to the root), "deltran" (changes
+        close to the tips), or "sets" for all possible states.
     site
         Index of the site whose states are shown.
     branch
@@ -99,7 +100,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._homoplasy = np.zeros(self.n_sites, dtype="i8")
         self._stale = set()
         self._undrawn: set[str] = set()
-        self._words = dict.fromkeys(VIEWS.values(), "")
+        self._words = dict.fromkeys(("two", "search"), "")
         if trees is not None:
             self.known.read(trees)
         super().__init__(**initial)
@@ -242,8 +243,8 @@ class ParsimonyExplorer(ParsimonyTraits):
         for part in sorted(drawn):
             getattr(self, f"_draw_{part}")()
         self._show_card()
-        self._said = self._words[self.view]
-        if drawn and not self.busy and not self.status.startswith("Error"):
+        self._said = self._in_words()
+        if not self.busy and not self.status.startswith("Error"):
             self.status = self._said
 
     def _in_view(self) -> set[str]:
@@ -275,13 +276,18 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._draw()
 
     def _draw_tree(self) -> None:
-        placed, known = self._where(), self.known
-        self._tree.draw(placed, self._site_states(), **self._marks())
-        extra = self._homoplasy
-        many = int(np.count_nonzero(extra))
-        self._words["tree"] = (
-            f"{known.title(self.tree)}{omitted(placed)}; {int(extra.sum()):,} changes beyond the "
-            f"fewest possible, at {many:,} of {number(len(extra), 'site')}"
+        self._tree.draw(self._where(), self._site_states(), **self._marks())
+
+    def _in_words(self) -> str:
+        """Return what is in view: by default a tree."""
+        if self.tab == PICTURE and self.view != "tree":
+            return self._words[self.view]
+        if self._ancestry is None:
+            return self._said
+        extra, sites = self._homoplasy, number(self.n_sites, "site")
+        return (
+            f"{self.known.title(self.tree)}{omitted(self._where())}; {int(extra.sum()):,} changes "
+            f"beyond the fewest possible, at {np.count_nonzero(extra):,} of {sites}"
         )
 
     def _where(self) -> PlacedTree:
@@ -359,7 +365,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         try:
             both, names = self._both()
         except ValueError as error:
-            self._words["two"] = self.known.title(self.tree) if self.tree_names else self._said
+            self._words["two"] = ""
             self._faces.say(str(error))
             return
         self._words["two"] = self._faces.draw(both, names)
@@ -367,7 +373,7 @@ class ParsimonyExplorer(ParsimonyTraits):
     def _draw_trace(self) -> None:
         search = self.known.search
         if search is None or "trace" not in search:
-            self._words["search"] = self._said
+            self._words["search"] = ""
             self._trace.say(
                 "These trees are not from a search; parsimony_search() records its steps."
             )

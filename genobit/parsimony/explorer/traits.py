@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 _TREES = (".nwk", ".newick", ".tre", ".nex", ".nexus")
 VIEWS = {"tree": "tree", "two trees": "two", "search": "search"}
 RESOLVES = {
-    "changes early (ACCTRAN)": "acctran",
-    "changes late (DELTRAN)": "deltran",
-    "all possible states": "sets",
+    "ACCTRAN (early)": "acctran",
+    "DELTRAN (late)": "deltran",
+    "all possible": "sets",
 }
 
 

@@ -21,7 +21,7 @@ from genobit.parsimony.plots.tree import draw_tree
 from genobit.visual.home import Throttled
 from genobit.visual.repaint import Repaint, send
 from genobit.visual.selecting import BoxSelection
-from genobit.visual.style import fluid
+from genobit.visual.style import fluid, whole_ticks
 from genobit.visual.tables import Column, draw_table, numbers
 from genobit.visual.view import TableView, View, drawn
 
@@ -45,7 +45,7 @@ CARD = 254.0
 #: Height in screen pixels of the track, of the tree below it, and of a picture without a track.
 TRACK, TREE, ALONE = 112, 420, 532
 #: Width and height of the frame in screen pixels, until the page tells them.
-_WIDE, _ABOVE, _BESIDE = 1000.0, 12.0, 8
+_WIDE, _ABOVE, _BESIDE = 1000.0, 0.0, 8
 #: Least width in screen pixels of a tree with its names.
 _LEAST = 240.0
 #: Visible rows of tables, and their height in screen pixels.
@@ -106,7 +106,8 @@ class FittedView(_ParsimonyView):
         """Hear of the size of a figure (a HoloViews hook)."""
         figure = plot.state
         fluid(self.height, _BESIDE, _BESIDE)(plot, None)
-        figure.update(min_border_top=0, min_border_bottom=0, outline_line_color=None)
+        figure.update(toolbar_inner=True, outline_line_color=None)
+        figure.update(min_border_top=0, min_border_bottom=0)
         tell = CustomJS(args={"figure": figure}, code=_TELL)
         for side in ("inner_width", "inner_height"):
             figure.js_on_change(side, tell)
@@ -176,6 +177,15 @@ class TreeView(FittedView):
         self._chosen(branch if distance <= REACH else None)
 
 
+def _compact(plot: Any, _element: Any) -> None:
+    """Take no height for tools, and little for the axis (a HoloViews hook)."""
+    figure = plot.state
+    figure.update(toolbar_inner=True, min_border_top=8, min_border_bottom=0)
+    figure.xaxis[0].update(axis_label_standoff=2)
+    for axis in figure.axis:
+        axis.minor_tick_line_color = None
+
+
 class Track(_ParsimonyView):
     """View of the homoplasy of all sites; a click calls ``chosen`` with the index of a site."""
 
@@ -193,8 +203,13 @@ class Track(_ParsimonyView):
         taps = BoxSelection(None, self._tapped)
         width = sites_in_a_bar(len(homoplasy))
         picture = draw_track(homoplasy, site)
-        picture.opts(xlabel=f"site; {bars_in_words(width)}" if width > 1 else "site")
-        self._show(picture, taps.hook, self._patches.hook, fluid(TRACK, 52, 14))
+        picture.opts(
+            xlabel=f"site; {bars_in_words(width)}" if width > 1 else "site",
+            ylabel="extra",
+            yticks=whole_ticks(0, float(homoplasy.max(initial=1)), 3),
+            fontsize={"labels": "8pt", "ticks": "8pt"},
+        )
+        self._show(picture, taps.hook, self._patches.hook, fluid(TRACK, 44, 14), _compact)
 
     def mark(self, site: int) -> None:
         """Mark another site."""
