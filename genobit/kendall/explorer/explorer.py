@@ -115,6 +115,7 @@ class KendallExplorer(KendallFiles):
         self._scene: Scene | None = None
         self._wanted: object = None
         self._pair_found: PairValues | None = None
+        self._chosen_last = "pair"
         self._stale = {"candidates", "pair"}
         super().__init__(**initial)
         self._given = {"pairs": pairs, "dim": dim}
@@ -156,6 +157,8 @@ class KendallExplorer(KendallFiles):
 
     def _on_trait(self, change: Any) -> None:
         self._asked |= change["name"] == "threshold"
+        if change["name"] in ("pair", "variable"):
+            self._chosen_last = change["name"]
         if change["name"] == "pair":
             self._select("variants", self.pair or ())
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
@@ -200,7 +203,7 @@ class KendallExplorer(KendallFiles):
         if stale & {"pair", "points"}:
             self._try(self._ask_pair if "pair" in stale else self._draw_pair)
         if "variable" in stale:
-            self._try(self._show_variable)
+            self._try(self._show_card)
 
     def _got_candidates(self, result: Any, seconds: float) -> None:
         if isinstance(result, Exception):
@@ -273,6 +276,7 @@ class KendallExplorer(KendallFiles):
         if wanted is self._wanted and scene is not None:
             self._scene = scene
             self._draw_scene(scene, {"colour", "heatmap", "listed"})
+            self._show_card()
 
     def _draw_scene(self, scene: Scene, stale: set[str]) -> None:
         if "colour" in stale:
@@ -333,7 +337,7 @@ class KendallExplorer(KendallFiles):
         self._histogram.box.layout.display = "flex" if pair is None else "none"
         if pair is None:
             self._pair_found = None
-            self._show_variable()
+            self._show_card()
             return
         self._work("the scatter", lambda: self.correlated.pair(pair, scene), self._got_pair)
 
@@ -353,18 +357,21 @@ class KendallExplorer(KendallFiles):
             chosen = colouring(name, self.correlated.observation_labels[name])
         picture = pair_scatter(found.x, found.y, colour_by=chosen)
         self._scatter.draw(picture, self._marked_samples(), self._choose_samples)
-        qvalue = None if self._candidates is None else self._candidates.qvalue_of(found.places)
-        self.card.show(f"{found.x.name} × {found.y.name}", pair_rows(found, qvalue))
+        self._show_card()
 
-    def _show_variable(self) -> None:
-        """Show the chosen variable on the card; without one, the card keeps a pair."""
-        if self.variable is None or self._scene is None:
-            if self._pair_found is None:
-                self.card.show("", [])
-            return
-        known = self.correlated
-        rows = variable_rows(self.variable, self._scene.links, known.variable_labels)
-        self.card.show(str(known.names[self.variable]), rows)
+    def _show_card(self) -> None:
+        """Show the pair or the variable on the card: of two, the one chosen last."""
+        found, known = self._pair_found, self.correlated
+        if self.variable is not None and (found is None or self._chosen_last == "variable"):
+            if self._scene is not None:
+                rows = variable_rows(self.variable, self._scene.links, known.variable_labels)
+                self.card.show(str(known.names[self.variable]), rows)
+        elif found is not None:
+            held = self._candidates
+            qvalue = None if held is None else held.qvalue_of(found.places)
+            self.card.show(f"{found.x.name} × {found.y.name}", pair_rows(found, qvalue))
+        else:
+            self.card.show("", [])
 
     def _choose(self, pair: Pair) -> None:
         self.pair = pair
