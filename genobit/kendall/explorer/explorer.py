@@ -300,10 +300,9 @@ class KendallExplorer(KendallFiles):
         """Say in the captions which edges, communities and variables the pictures leave out."""
         self.count_line.say(f"{self._counted} · {scene.in_words()}")
         ordered = scene.ordered
-        text = f"τ of {number(ordered.size, 'variable')}, clustered"
-        if ordered.out_of > ordered.size:
-            text += f": those with the most edges, of {ordered.out_of:,}"
-        self._heatmap_line.say(text)
+        most = f"the {ordered.size:,} of {number(ordered.out_of, 'variable')} with most edges"
+        of = most if ordered.out_of > ordered.size else number(ordered.size, "variable")
+        self._heatmap_line.say(f"τ of {of}")
 
     def _list(self, scene: Scene) -> None:
         """Draw the table of the tab: in a hidden one, a table would have no rows."""

@@ -190,7 +190,7 @@ def drawer(explorer: KendallTraits) -> dict[str, list[ipywidgets.Widget]]:
 def _threshold(explorer: KendallTraits) -> list[ipywidgets.Widget]:
     by = ipywidgets.ToggleButtons(
         options=[("|τ|", "tau"), ("FDR", "fdr")],
-        style={"button_width": "44px"},
+        style={"button_width": "52px"},
         layout={"width": "auto"},
     )
     wide = {"style": {"description_width": "initial"}, "layout": {"width": "210px"}}
