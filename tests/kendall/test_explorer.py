@@ -335,7 +335,7 @@ class TestFrame:
         assert again > links.degree[hub]
         assert f"<td>edges</td><td>{again}</td>" in explorer.card.value
         explorer.list_all()
-        assert "G0001 × G0006" in explorer.card.value
+        assert "G0000 × G0005" in explorer.card.value
 
     def test_table_of_variables(self, explorer):
         explorer.tab = "variables"
