@@ -38,6 +38,17 @@ def _tile(
     return function, TaskRef((matrix, i, j)), rows.start, columns.start, a, b
 
 
+def tile_tasks(
+    function: Callable[..., Any], matrix: da.Array, labels: Mapping[str, NDArray[Any]]
+) -> tuple[list[Any], HighLevelGraph]:
+    """Return keys and graph of one task per tile on or above the diagonal.
+
+    A task is ``function(tile, first row, first column, labels of rows, labels of columns)``.
+    """
+    layer = _triangle(function, matrix, labels)
+    return list(layer), layer.graph()
+
+
 def _triangle(
     function: Callable[..., Any], matrix: da.Array, labels: Mapping[str, NDArray[Any]]
 ) -> Grid:
@@ -47,7 +58,7 @@ def _triangle(
     return Grid([matrix], "genobit-related", upper(matrix.numblocks[0]), make)
 
 
-def _above(
+def above_diagonal(
     wanted: NDArray[np.bool_], top: int, left: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the samples i < j of each wanted pair of a tile, sorted, two int64 (pairs,).
@@ -70,7 +81,7 @@ def _table(
     threshold: float,
 ) -> Columns:
     values = tile["kinship"] if method == "king" else tile
-    first, second = _above(values >= threshold, top, left)
+    first, second = above_diagonal(values >= threshold, top, left)
     i, j = first - top, second - left
     labels = {}
     for name, of_rows in a.items():
@@ -100,14 +111,13 @@ def pair_tiles(
     function = partial(_table, method=method, threshold=threshold)
     none = {name: values[:0] for name, values in labels.items()}
     empty = function(np.empty((0, 0), matrix.dtype), 0, 0, none, none)
-    layer = _triangle(function, matrix, labels)
-    return list(layer), layer.graph(), empty
+    return *tile_tasks(function, matrix, labels), empty
 
 
 def _closer(
     tile: NDArray[np.float64], top: int, left: int, *_: Any, kinship: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return _above(tile > kinship, top, left)
+    return above_diagonal(tile > kinship, top, left)
 
 
 def relatives_above(samples: SampleChunks, kinship: float) -> NDArray[np.int64]:
@@ -116,7 +126,6 @@ def relatives_above(samples: SampleChunks, kinship: float) -> NDArray[np.int64]:
     The first row holds the earlier sample of each pair.
     """
     matrix = king(samples)
-    layer = _triangle(partial(_closer, kinship=float(kinship)), matrix, {})
-    parts = in_groups(list(layer), layer.graph())
+    parts = in_groups(*tile_tasks(partial(_closer, kinship=float(kinship)), matrix, {}))
     found = [np.stack(part).astype(np.int64) for part in parts]
     return np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)

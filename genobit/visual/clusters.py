@@ -6,7 +6,7 @@ of the pairs it joins, so the tree has the units of the matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,13 +27,16 @@ class Dendrogram:
 
     `branches` has rows (x0, y0, x1, y1): x is the relationship at which clusters join, y is the
     rank. The first `joins` rows are the lines at the joins. `without` counts the samples at the end
-    of the order that have no value with any other sample.
+    of the order that have no value with any other sample. `merges` is the whole tree as scipy gives
+    it, of the other samples in the order of the data; its heights are `top` minus the relationship.
     """
 
     order: np.ndarray
     branches: np.ndarray
     joins: int
     without: int
+    merges: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
+    top: float = 0.0
 
     @property
     def rank(self) -> np.ndarray:
@@ -73,7 +76,8 @@ def cluster(values: np.ndarray, pairs: np.ndarray) -> Dendrogram:
     leaves = leaves_list(merges)
     order = np.concatenate([present[leaves], absent]).astype("i8")
     joins = min(DRAWN_MERGES, len(merges))
-    return Dendrogram(order, _branches(merges, leaves, top), joins, len(absent))
+    branches = _branches(merges, leaves, top)
+    return Dendrogram(order, branches, joins, len(absent), merges, top)
 
 
 def _has_values(values: np.ndarray) -> np.ndarray:

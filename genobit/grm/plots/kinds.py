@@ -8,12 +8,15 @@ import xarray as xr
 
 from genobit.grm.plots.heatmap import grm_heatmap
 from genobit.grm.plots.kinship import closest_pairs, draw_pairs, kinship_histogram
+from genobit.grm.plots.paper_matrix import paper_heatmap
 from genobit.grm.plots.result import DIMS, MEASURES
 from genobit.visual.plain import bars, heatmap
 from genobit.visual.results import Result
 
 if TYPE_CHECKING:
     import holoviews as hv
+
+    from genobit.visual.paper.page import Paper
 
 
 def _is_grm(data: Any) -> bool:
@@ -39,6 +42,11 @@ def _one_contig(grm: xr.DataArray, *, contig: int = 0, **options: Any) -> Any:
     return grm_heatmap(grm.isel(contigs=contig), **options)
 
 
+def _paper_of_one(grm: xr.DataArray, *, contig: int = 0, **options: Any) -> Paper:
+    """Return the matrix without one contig, by its index, for papers."""
+    return paper_heatmap(grm.isel(contigs=contig), **options)
+
+
 def _unrelated(kept: xr.DataArray) -> hv.Bars:
     """Draw how many samples are in the unrelated set."""
     inside = int(kept.values.sum())
@@ -51,8 +59,9 @@ RESULTS = (
         ".grm()",
         _is_grm,
         {"heatmap": grm_heatmap, "histogram": kinship_histogram, "pairs": _pairs},
+        {"heatmap": paper_heatmap},
     ),
-    Result(".grm(loco=True)", _is_loco, {"heatmap": _one_contig}),
+    Result(".grm(loco=True)", _is_loco, {"heatmap": _one_contig}, {"heatmap": _paper_of_one}),
     Result(
         ".crossproduct()",
         lambda data: isinstance(data, xr.DataArray) and data.dims == DIMS,

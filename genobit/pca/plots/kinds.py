@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
 import xarray as xr
 from bokeh.models import HoverTool
 
+from genobit.pca.plots.paper_scatter import paper_scatter
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.genome import places
 from genobit.visual.plain import track
 from genobit.visual.results import Result
 from genobit.visual.style import POINT_COLOUR, plain_frame
+
+if TYPE_CHECKING:
+    from genobit.visual.paper.page import Paper
 
 
 def _is_pca(data: Any) -> bool:
@@ -38,6 +42,11 @@ def _scatter(pcs: xr.Dataset, **options: Any) -> hv.Points:
 def _scores(scores: xr.DataArray, **options: Any) -> hv.Points:
     """Draw projected samples along two components."""
     return _scatter(scores.compute().to_dataset(), **options)
+
+
+def _paper_of_scores(scores: xr.DataArray, **options: Any) -> Paper:
+    """Return projected samples along two components, for papers."""
+    return paper_scatter(scores.compute().to_dataset(), **options)
 
 
 def _scree(pcs: xr.Dataset) -> hv.Overlay:
@@ -72,6 +81,11 @@ def _loadings(pcs: xr.Dataset, *, component: int = 1) -> hv.Points:
 
 
 RESULTS = (
-    Result(".pca()", _is_pca, {"scatter": _scatter, "scree": _scree, "loadings": _loadings}),
-    Result(".project()", _is_scores, {"scatter": _scores}),
+    Result(
+        ".pca()",
+        _is_pca,
+        {"scatter": _scatter, "scree": _scree, "loadings": _loadings},
+        {"scatter": paper_scatter},
+    ),
+    Result(".project()", _is_scores, {"scatter": _scores}, {"scatter": _paper_of_scores}),
 )

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from matplotlib.figure import Figure
+
+import genobit
+from genobit.launcher.relatedness import relatedness
+from genobit.visual.paper.page import INCH, draw_on, page_of, write
+from tests.visual.texts import overlapping, texts_of
+
+
+def cohort(n_samples: int = 24, contig: str = "X") -> xr.Dataset:
+    r = np.random.default_rng(5)
+    group = np.arange(n_samples) % 3
+    rate = r.uniform(0.1, 0.9, (300, 3))[:, group, None]
+    calls = (r.random((300, n_samples, 2)) < rate).astype("i1")
+    calls[290:] = 1  # variants of the last contig would make all samples alike
+    return xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "variant_contig": ("variants", np.repeat([0, 1], [290, 10])),
+            "contig_id": ("contigs", np.array(["1", contig], object)),
+            "sample_population": ("samples", np.array(["P", "Q", "R"], object)[group]),
+        }
+    )
+
+
+def words(figure: Figure) -> list[str]:
+    return [text for text, _ in texts_of(figure)]
+
+
+@pytest.mark.parametrize("width", [90, 140, 180])
+def test_texts_are_apart_and_on_the_page(width: float) -> None:
+    figure = page_of(relatedness(cohort(), colour_by="population"), width)
+    assert overlapping(figure) == []
+
+
+def test_other_contigs_are_left_out_of_all_panels_and_counted() -> None:
+    ds = cohort()
+    text = words(page_of(relatedness(ds, colour_by="population"), 180))
+    assert "10 variants of contig X left out" in text
+    assert "24 samples, 290 variants" in text
+    same = words(page_of(relatedness(ds.isel(variants=slice(290))), 180))
+    degrees = [t for t in text if "degree" in t or "unrelated" in t]
+    assert degrees == [t for t in same if "degree" in t or "unrelated" in t]
+    every = words(page_of(relatedness(ds, autosomes=False), 180))
+    assert "24 samples, 300 variants" in every
+    assert not any("left out" in t for t in every)
+
+
+def test_panels_stand_beside_the_matrix_or_below() -> None:
+    for width, beside in ((180, True), (90, False)):
+        figure = page_of(relatedness(cohort()), width)
+        _, _, matrix, _, components, kinship = figure.axes[0].child_axes
+        left = components.get_window_extent().x0
+        assert bool(left > matrix.get_window_extent().x1) is beside
+        assert kinship.get_window_extent().y1 < components.get_window_extent().y0
+        square = matrix.get_window_extent()
+        assert square.width == pytest.approx(square.height)
+
+
+def test_a_figure_drawn_twice_is_the_same_file(tmp_path: Path) -> None:
+    paper = relatedness(cohort(), colour_by="population")
+    for name in ("a", "b"):
+        write(page_of(paper, 180), tmp_path / name, "pdf")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_it_fits_in_the_axes_of_a_user_and_refuses_a_small_one() -> None:
+    paper = relatedness(cohort(), colour_by="population")
+    figure = Figure((160 / INCH, 110 / INCH))
+    axes = figure.add_axes((0.05, 0.05, 0.9, 0.9))
+    draw_on(paper, axes)
+    figure.draw_without_rendering()
+    outer = axes.get_window_extent()
+    for child in axes.child_axes:
+        box = child.get_window_extent()
+        assert outer.x0 <= box.x0 < box.x1 <= outer.x1
+        assert outer.y0 <= box.y0 < box.y1 <= outer.y1
+    with pytest.raises(ValueError, match="100 × 70 mm"):
+        draw_on(paper, Figure((40 / INCH, 30 / INCH)).add_subplot())
+
+
+def test_wrong_arguments_are_named() -> None:
+    ds = cohort()
+    with pytest.raises(ValueError, match="'samples' has 2"):
+        relatedness(ds.isel(samples=[0, 1]))
+    with pytest.raises(ValueError, match="components is"):
+        relatedness(ds, components=(0, 1))
+    with pytest.raises(KeyError, match="population"):
+        relatedness(ds, colour_by="populaton")
+
+
+def test_hapmap(shared_data: Path) -> None:
+    """The counts of degrees and the blocks of populations are known."""
+    ds = genobit.open_plink(shared_data / "hapmap279" / "hapmap279.bed")
+    table = pd.read_csv(shared_data / "hapmap279" / "samples.tsv", sep="\t", index_col="IID")
+    figure = page_of(relatedness(ds, colour_by=table["pop"]), 180)
+    text = words(figure)
+    for part in (
+        "duplicate / twin: 10",
+        "1st degree: 127",
+        "2nd degree: 4",
+        "3rd degree: 3",
+        "unrelated: 38,637",
+        "YRI  (93)",
+        "CEU  (92)",
+        "HCB + JPT  (94)",
+        "279 samples, 8,723 variants",
+        "365 variants of contig 23 left out",
+        "HCB",
+        "JPT",
+    ):
+        assert part in text
+    assert any("24,402 pairs" in t for t in text)
+    assert overlapping(figure) == []
