@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import ArrayLike
 
+    from genobit.data.autosomes import Autosomes
+
 
 class Plot:
     """``plot`` of a result: ``result.genobit.plot(kind, **options)`` draws it."""
@@ -153,6 +155,53 @@ class DatasetPlot(Plot):
         given |= {"blocks": blocks, "statistic": statistic, "min_maf": min_maf, **options}
         return figures.paper_figure("region", self._data, association, **given)
 
+    def relatedness(
+        self,
+        *,
+        colour_by: str | ArrayLike | xr.DataArray | None = None,
+        method: str = "vanraden1",
+        colour_limits: tuple[float, float] | None = None,
+        autosomes: Autosomes = True,
+    ) -> Any:
+        """Draw relationships, principal components, and kinship against IBS0.
+
+        The matrix of relationships is in the order of its clustering tree. Bands of kinship show
+        degrees of relationship and count their pairs.
+
+        Parameters
+        ----------
+        colour_by
+            Name of a label of the samples ("population" also finds ``sample_population``), or a
+            value for each sample. Its groups are named on the data.
+        method
+            Method of the matrix, as for `.genobit.grm()`.
+        colour_limits
+            Lowest and highest relationship of the colours. The default is chosen from the pairs.
+        autosomes
+            Which contigs are autosomes, as for `.genobit.grm()`. Other contigs are left out, and
+            the figure counts their variants.
+
+        Returns
+        -------
+            `genobit.visual.figure.Figure` for papers: ``.save("figure.pdf", width_mm=180)``.
+
+        Raises
+        ------
+        ValueError, KeyError
+            As for `.genobit.grm()` and `.genobit.pca()`, and for an unknown ``colour_by``.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.random.default_rng(1).integers(0, 2, (60, 8, 2), "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds.genobit.plot.relatedness()
+        <Figure 'relatedness': .show() opens it, .save("figure.pdf") writes it>
+        """
+        figures = importlib.import_module("genobit.launcher.figures")
+        given = {"colour_by": colour_by, "method": method, "colour_limits": colour_limits}
+        return figures.paper_figure("relatedness", self._data, autosomes=autosomes, **given)
+
 
 class PlotMethods:
     """The method ``plot`` of results."""
@@ -172,8 +221,8 @@ class DatasetPlotMethods(PlotMethods):
     def plot(self) -> DatasetPlot:
         """Draw a result: ``plot(kind, ax=None, **options)``.
 
-        Genotypes have figures of their own: ``plot.region(association)``. See
-        `genobit.data.plotting.DatasetPlot`.
+        Genotypes have figures of their own: ``plot.region(association)`` and
+        ``plot.relatedness()``. See `genobit.data.plotting.DatasetPlot`.
         """
         return DatasetPlot(self._data)
 

@@ -11,6 +11,7 @@ from genobit.engine.spelling import did_you_mean
 from genobit.epistasis.plots import kinds as epistasis
 from genobit.grm.plots import kinds as grm
 from genobit.kendall.plots import kinds as kendall
+from genobit.launcher.relatedness import relatedness
 from genobit.ld.plots import kinds as ld
 from genobit.ld.plots.region import region
 from genobit.parsimony.plots import kinds as parsimony
@@ -42,7 +43,7 @@ RESULTS = (
 )
 
 #: Figures of genotypes.
-PAPERS: dict[str, Callable[..., Paper]] = {"region": region}
+PAPERS: dict[str, Callable[..., Paper]] = {"region": region, "relatedness": relatedness}
 
 
 def figure_of(
