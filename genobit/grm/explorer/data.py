@@ -9,7 +9,9 @@ import xarray as xr
 
 from genobit.data import labels
 from genobit.data.autosomes import choose
+from genobit.grm.explorer.search import Finder, label_variables
 from genobit.grm.plots.heatmap import OrderedMatrix, arrange
+from genobit.grm.plots.paper_kinship import KinshipPairs, kinship_pairs
 from genobit.grm.plots.result import MEASURES, check_square, computed, measure_of, sample_names
 from genobit.visual.colouring import sample_variables
 
@@ -68,6 +70,8 @@ class GRMData:
         )
         self.variables = sample_variables(ds, grm)
         self.names = self._names()
+        self.finder = Finder(self.names, label_variables(ds, self.variables))
+        self._kinship: tuple[tuple[int, ...], KinshipPairs] | None = None
         self._matrices: dict[tuple[str, tuple[int, ...]], xr.DataArray] = {}
 
     def _check(self) -> None:
@@ -131,6 +135,29 @@ class GRMData:
         if shown is not None:
             matrix = matrix.isel(samples_0=list(shown), samples_1=list(shown))
         return arrange(matrix)
+
+    def kinship(self, variants: tuple[int, ...] = ()) -> KinshipPairs:
+        """Return KING kinship and the share of opposite homozygotes of all pairs.
+
+        ``variants`` is as for `matrix`. Raises ValueError without genotypes.
+        """
+        if not self.genotypes:
+            raise ValueError("KING kinship needs genotypes, which the Dataset lacks")
+        if self._kinship is None or self._kinship[0] != variants:
+            ds = self.ds.genobit.isel(variants=list(variants)) if variants else self.ds
+            groups = np.zeros(self.n_samples, "i8")
+            self._kinship = variants, kinship_pairs(ds, groups, 1, self._autosomes)
+        return self._kinship[1]
+
+    def closest(self, matrix: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the closest relative of each sample, -1 for none, and its value: (samples,)."""
+        best, value = np.full(self.n_samples, -1), np.full(self.n_samples, np.nan)
+        for k, row in enumerate(matrix.values):
+            others = np.where(np.arange(len(row)) == k, np.nan, row)
+            if not np.isnan(others).all():
+                best[k] = np.nanargmax(others)
+                value[k] = others[best[k]]
+        return best, value
 
     def components(self) -> xr.Dataset:
         """Return principal components; the first call computes them.
