@@ -89,7 +89,13 @@ class Explore(SuggestsNames):
 
         return Launcher(self._ds, offers_of_dataset(self._ds), selection, **initial)
 
-    def ld(self, genes: Any = None, blocks: xr.Dataset | None = None, **initial: Any) -> LDExplorer:
+    def ld(
+        self,
+        genes: Any = None,
+        blocks: xr.Dataset | None = None,
+        association: Any = None,
+        **initial: Any,
+    ) -> LDExplorer:
         """Explore linkage disequilibrium: heatmap, triangle and the region of a lead variant.
 
         Parameters
@@ -100,6 +106,10 @@ class Explore(SuggestsNames):
         blocks
             Result of `.genobit.ld_blocks()` of these variants; its blocks are outlined. By default,
             blocks are computed for the variants in view.
+        association
+            Table with a p-value for each variant, as for `ds.genobit.plot.region`. The track over
+            the picture then shows -log10 of p in the colours of r² with the lead variant. The lead
+            follows a click.
         **initial
             `selection`, a `genobit.Selection` to share with other explorers. All other arguments
             are initial values of the traits of `LDExplorer`, such as
@@ -111,7 +121,7 @@ class Explore(SuggestsNames):
         """
         from genobit.ld.explorer.explorer import LDExplorer
 
-        return LDExplorer(self._ds, genes, blocks, **initial)
+        return LDExplorer(self._ds, genes, blocks, association, **initial)
 
     def grm(
         self, grm: xr.DataArray | None = None, pcs: xr.Dataset | None = None, **initial: Any

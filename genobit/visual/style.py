@@ -166,7 +166,10 @@ def fluid(height: int, left: int = 58, right: int = 62) -> Hook:
         figure = plot.state
         figure.update(frame_width=None, frame_height=None, width=None, height=height)
         figure.update(sizing_mode="stretch_width", min_border_left=left, min_border_right=right)
-        figure.toolbar.logo = None
+        figure.title.visible = False  # the status line says it
+        figure.toolbar.update(logo=None, autohide=True)
+        for axis in figure.axis:
+            axis.update(axis_label_text_font_style="normal", major_label_text_color=LIGHT.quiet)
 
     return hook
 

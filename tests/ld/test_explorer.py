@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import traitlets
 import xarray as xr
@@ -12,6 +13,7 @@ from genobit.data.regions import Region, parse_region
 from genobit.ld.explorer import explorer as explore_ld
 from genobit.ld.explorer import tile_cache, views
 from genobit.ld.explorer.region import Contig, region_text
+from genobit.visual.tokens import LIGHT
 
 
 @pytest.fixture(scope="module")
@@ -164,12 +166,7 @@ def test_a_region_is_set_as_text(bits):
 
 def test_the_id_of_a_variant_goes_to_it(bits):
     explorer = bits.genobit.explore.ld(region="1:10kb-30kb")
-    box = next(
-        child
-        for row in explorer.controls
-        for child in row.children
-        if "genobit-ld-region" in child._dom_classes
-    )
+    box = named(explorer, "genobit-ld-region")
     box.value = "v60"
     assert explorer.region == ("1", 55_000.0, 75_000.0)
     assert (explorer.lead, explorer.selected) == (60, (60,))
@@ -188,7 +185,7 @@ def test_the_id_of_a_variant_goes_to_it(bits):
 @pytest.mark.parametrize("text", ["chr1:10kb-12kb, v3", "1:10,000-12,000,v3", "v3;1:10000..12e3"])
 def test_the_select_box_takes_regions(bits, text):
     explorer = bits.genobit.explore.ld()
-    box = next(w for w in _all(explorer) if "genobit-ld-select" in w._dom_classes)
+    box = named(explorer, "genobit-ld-select")
     box.value = text
     assert explorer.selected == (3, 5, 6, 7)
 
@@ -199,9 +196,14 @@ def _all(widget):
         yield from _all(child)
 
 
+def named(explorer, name):
+    """The part of an explorer with a CSS class."""
+    return next(widget for widget in _all(explorer) if name in widget._dom_classes)
+
+
 def test_controls_follow_the_traits_and_lead_them(bits):
     explorer = bits.genobit.explore.ld()
-    dropdown = explorer.controls[0].children[0]
+    dropdown = named(explorer, "genobit-ld-statistic")
     explorer.statistic = "r"
     assert dropdown.value == "r"
     dropdown.value = "D"
@@ -312,47 +314,47 @@ def test_blocks_of_the_window_and_blocks_handed_in(bits, monkeypatch):
 
 
 def listed(explorer):
-    return explorer._beside._members
+    return explorer._lists._members
 
 
 def test_table_of_variants_and_selection_both_ways(bits):
-    explorer = bits.genobit.explore.ld(region=("1", 10_000, 30_000), beside="variants")
+    explorer = bits.genobit.explore.ld(region=("1", 10_000, 30_000), tab="variants")
     assert listed(explorer)[:, 0].tolist() == list(range(5, 26))
-    explorer._beside._picked([2, 4])
+    explorer._lists._picked([2, 4])
     assert explorer.selected == (7, 9)
     explorer.selected = (6, 90)
-    assert explorer._beside._picks.shown == {1}
+    assert explorer._lists._picks.shown == {1}
     explorer.region = ("1", 5_000, 15_000)
-    assert explorer._beside._picks.shown == {6}
+    assert explorer._lists._picks.shown == {6}
 
 
 def test_table_of_pairs_and_selection_both_ways(bits):
-    explorer = bits.genobit.explore.ld(beside="pairs", threshold=0.9)
+    explorer = bits.genobit.explore.ld(tab="pairs", threshold=0.9)
     first, second = listed(explorer).T
     r2 = bits.isel(variants=slice(0, 100)).genobit.ld("r2").values
     assert len(first) == (np.triu(r2, k=1) >= 0.9).sum() > 0
     assert (r2[first, second] >= 0.9).all()
-    explorer._beside._picked([1])
+    explorer._lists._picked([1])
     assert explorer.selected == (first[1], second[1])
     explorer.threshold = 0.0
     assert len(listed(explorer)) == 1_000
     # A click on a pair of the picture selects both of its variants.
     explorer.threshold = 0.9
     explorer._on_tap((first[0] + second[0]) / 2, -float(second[0] - first[0]) - 0.5)
-    assert explorer._beside._picks.shown == {0}
+    assert explorer._lists._picks.shown == {0}
 
 
 def test_no_pair_above_the_threshold_is_said(bits):
     explorer = bits.genobit.explore.ld(
-        region=("1", 5_000, 7_000), statistic="D", beside="pairs", threshold=1.0
+        region=("1", 5_000, 7_000), statistic="D", tab="pairs", threshold=1.0
     )
-    assert "No pair in view" in explorer._beside.box.children[0].children[0].value
+    assert "No pair in view" in explorer._lists.box.children[0].children[0].value
 
 
-def test_decay_beside_and_nothing(bits, monkeypatch):
+def test_decay_and_picture(bits, monkeypatch):
     shown = []
-    monkeypatch.setattr(views.SidePanel, "_show", lambda _self, picture: shown.append(picture))
-    explorer = bits.genobit.explore.ld(beside="decay")
+    monkeypatch.setattr(views.Lists, "_show", lambda _self, picture: shown.append(picture))
+    explorer = bits.genobit.explore.ld(tab="decay")
     assert not explorer.status.startswith("Error")
     expected = bits.isel(variants=slice(0, 100)).genobit.ld_decay("99000bp", parts=3)
     (picture,) = shown
@@ -360,11 +362,116 @@ def test_decay_beside_and_nothing(bits, monkeypatch):
     assert expected.fit == "does not fit"
     assert title.endswith("the curve does not fit: no half distance")
     assert [type(layer).__name__ for layer in picture] == ["Points", "Curve", "Segments"]
-    explorer.beside = "nothing"
-    assert not explorer._beside.box.children
+    explorer.tab = "picture"
+    assert not explorer._lists.box.children
 
 
 def test_selected_out_of_range(bits):
     explorer = bits.genobit.explore.ld()
     with pytest.raises(traitlets.TraitError, match="variants 0 to 119"):
         explorer.selected = (3, 120)
+
+
+class TestFrame:
+    def test_the_toolbar_is_short_and_the_drawer_has_the_rest(self, bits):
+        explorer = bits.genobit.explore.ld()
+        toolbar = named(explorer, "genobit-toolbar")
+        assert len(toolbar.children) == 6  # statistic, frequency, zoom, search, export, drawer
+        assert explorer.drawer.layout.display == "none"
+        named(explorer, "genobit-open").value = True
+        assert explorer.drawer.layout.display == "flex"
+        hidden = {name for widget in _all(explorer.drawer) for name in widget._dom_classes}
+        wanted = {"view", "axis", "threshold", "aggregate", "show-blocks", "of-samples"}
+        assert {f"genobit-ld-{name}" for name in wanted} <= hidden
+
+    def test_tabs_show_the_picture_or_a_list(self, bits):
+        explorer = bits.genobit.explore.ld()
+        picture, lists = named(explorer, "genobit-body").children
+        assert (picture.layout.display, lists.layout.display) == ("flex", "none")
+        named(explorer, "genobit-ld-tab-pairs").click()
+        assert explorer.tab == "pairs"
+        assert (picture.layout.display, lists.layout.display) == ("none", "flex")
+        assert "genobit-on" in named(explorer, "genobit-ld-tab-pairs")._dom_classes
+        assert "genobit-on" not in named(explorer, "genobit-ld-tab-picture")._dom_classes
+        with pytest.raises(traitlets.TraitError, match="did you mean 'pairs'"):
+            explorer.tab = "pair"
+
+    def test_the_card_shows_the_selected_pair(self, bits):
+        explorer = bits.genobit.explore.ld()
+        assert explorer.card.layout.display == "none"
+        explorer.selected = (3, 8)
+        r2 = bits.isel(variants=[3]).genobit.ld("r2", other=bits.isel(variants=[8])).values[0, 0]
+        apart = abs(int(bits.variant_position[8]) - int(bits.variant_position[3])) / 1e3
+        for text in ("v3 × v8", f"{r2:.3f}", f"{apart:,.1f} kb"):
+            assert text in explorer.card.value
+        assert explorer.card.layout.display == "block"
+        explorer.tab = "decay"
+        assert explorer.card.layout.display == "none"
+        explorer.tab, explorer.selected = "picture", ()
+        assert explorer.card.layout.display == "none"
+
+    def test_python_opens_the_same_view(self, bits):
+        explorer = bits.genobit.explore.ld(
+            region="1:10kb-30kb", min_maf=0.1, lead=12, axis="position"
+        )
+        explorer.selected = (12, 14)
+        again = eval(explorer.python(), {"ds": bits})
+        names = ("region", "min_maf", "lead", "axis", "selected", "statistic", "tab")
+        assert [getattr(again, k) for k in names] == [getattr(explorer, k) for k in names]
+
+    def test_the_menu_saves_the_figure_beside_the_last_one(self, bits, tmp_path):
+        explorer = bits.genobit.explore.ld()
+        named(explorer, "genobit-ld-file").value = str(tmp_path / "window")
+        texts = [text for text, _ in explorer.menu.options]
+        for _ in range(2):
+            explorer.menu.index = texts.index("figure (PDF)")
+            assert explorer.menu.index == 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["window-2.pdf", "window.pdf"]
+        assert (tmp_path / "window.pdf").read_bytes().startswith(b"%PDF")
+
+    def test_copying_says_what_was_copied(self, bits):
+        explorer = bits.genobit.explore.ld()
+        explorer.menu.index = [text for text, _ in explorer.menu.options].index("copy Python")
+        assert explorer.status == f"Copied: {explorer.python()}"
+
+
+def lead_of(track):
+    """Return the identifier of the lead variant that a track of p-values draws."""
+    return track.Lead.I["variant"].item()
+
+
+class TestAssociation:
+    def table(self, bits):
+        p = np.geomspace(1e-3, 0.9, 120)
+        p[42] = 1e-12
+        return pd.DataFrame({"ID": bits.variant_id.values, "P": p})
+
+    def test_the_smallest_p_leads_and_the_region_is_round_it(self, bits):
+        explorer = bits.genobit.explore.ld(association=self.table(bits))
+        assert explorer.lead == 42
+        assert explorer.region[1] <= bits.variant_position[42] <= explorer.region[2]
+
+    def test_points_have_heights_and_colours_of_r2(self, bits):
+        explorer = bits.genobit.explore.ld(association=self.table(bits))
+        track = explorer._track_picture()
+        _, points, lead = track
+        assert lead["value"].tolist() == [12.0]
+        r2 = bits.isel(variants=slice(0, 100)).genobit.ld("r2", other=bits.isel(variants=[42]))
+        expected = dict(zip(r2["variant_id_0"].values, r2.values[:, 0], strict=True))
+        colours = (*LIGHT.r2_bins,)
+        for name, value, colour in zip(
+            points["variant"], points["r2"], points["colour"], strict=True
+        ):
+            np.testing.assert_allclose(value, expected[name], rtol=1e-6)
+            if np.isfinite(value):
+                assert colour == colours[min(int(value * 5), 4)]
+
+    def test_a_click_on_a_point_makes_it_the_lead(self, bits):
+        table = self.table(bits)
+        explorer = bits.genobit.explore.ld(association=table)
+        before = explorer._track_picture()
+        explorer._choose_point(7.0, -np.log10(table["P"][7]))
+        assert explorer.lead == 7
+        after = explorer._track_picture()
+        assert lead_of(after) == "v7"
+        assert lead_of(before) == "v42"

@@ -15,9 +15,10 @@ from genobit.epistasis.plots.penetrance import MOST_MEMBERS, reach_of
 from genobit.epistasis.plots.ranking import listed, ranking_width, summary, without_permutations
 from genobit.epistasis.result import ranked
 from genobit.visual.controls import dropdown, linked, row
-from genobit.visual.explorer import Explorer, in_words
+from genobit.visual.explorer import Explorer
 from genobit.visual.files import Export, csv_writer
 from genobit.visual.frame import framed
+from genobit.visual.jobs import in_words
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown

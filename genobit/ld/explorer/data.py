@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -12,6 +13,7 @@ from genobit.data import labels
 from genobit.data import selection_by_label as by_label
 from genobit.ld.explorer.region import Contig, Region, ShownVariants, region_text
 from genobit.ld.explorer.tile_cache import TileCache
+from genobit.ld.methods.region import study_of
 from genobit.visual.pixels import Axis
 from genobit.visual.style import number, scale_of
 
@@ -146,10 +148,18 @@ class Cohort:
             self._sorted[contig] = there
         return self._sorted[contig]
 
-    def first_look(self, contig: str) -> Region:
-        """Return the region of the first `FIRST_LOOK` variants of a contig."""
+    def strength(self, association: Any) -> np.ndarray:
+        """Return -log10 of the p-values of a table, (variants,), NaN without a p-value."""
+        return study_of(self.bits, association, None, log10=False).matched.strength
+
+    def first_look(self, contig: str, around: int | None = None) -> Region:
+        """Return the region of `FIRST_LOOK` variants: the first, or those around a variant."""
         there = self.positions_on(contig)
-        return contig, float(there[0]), float(there[min(FIRST_LOOK, len(there)) - 1])
+        first = 0
+        if around is not None:
+            middle = int(np.searchsorted(there, self.position[around]))
+            first = int(np.clip(middle - FIRST_LOOK // 2, 0, max(len(there) - FIRST_LOOK, 0)))
+        return contig, float(there[first]), float(there[min(first + FIRST_LOOK, len(there)) - 1])
 
     def members(self, contig: str, min_maf: float) -> Contig:
         """Return the variants of a contig with a minor allele frequency of at least `min_maf`."""

@@ -15,6 +15,7 @@ from genobit.ld.explorer.data import Cohort, Window
 from genobit.ld.explorer.region import region_text
 from genobit.ld.explorer.traits import LDTraits, drawer, search, toolbar
 from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track
+from genobit.ld.plots.association import association_track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
 MAX_PIXELS = 500
 MAX_VARIANTS = 2_000
-#: Height of the picture in screen pixels, below the track of the lead variant and the genes.
-PICTURE_HEIGHT = 370
+#: Height of all pictures in screen pixels.
+HEIGHT = 530
 
 
 class LDExplorer(LDTraits):
@@ -59,6 +60,9 @@ class LDExplorer(LDTraits):
     blocks
         Result of `.genobit.ld_blocks()` of these variants; its blocks are outlined. By default,
         blocks are computed for the variants in view.
+    association
+        Table with a p-value for each variant, as for `ds.genobit.plot.region`. The track shows
+        -log10 of p in the colours of r² with the lead variant.
     selection
         Selection to share with other explorers. The default is a new one.
     **initial
@@ -75,12 +79,13 @@ class LDExplorer(LDTraits):
         ds: xr.Dataset,
         genes: Any = None,
         blocks: xr.Dataset | None = None,
+        association: Any = None,
         selection: Selection | None = None,
         **initial: Any,
     ) -> None:
         refuse_unknown(type(self), initial)
         self._join(selection, ds)
-        given = {"genes": genes, "blocks": blocks}
+        given = {"genes": genes, "blocks": blocks, "association": association}
         table = None if genes is None else read_genes(genes)
         self._cohort = self._whole = cohort = Cohort(ds)
         self.statistics, self.contigs = cohort.statistics, cohort.contigs
@@ -91,8 +96,12 @@ class LDExplorer(LDTraits):
         self._blocks = blocks
         self._outlined: xr.Dataset | None = None
         self._found: tuple[Window, xr.Dataset] | None = None
+        self._strength = None if association is None else cohort.strength(association)
+        if self._strength is not None and "lead" not in initial:
+            initial["lead"] = int(np.nanargmax(self._strength))
         if "region" not in initial:
-            initial["region"] = cohort.first_look(cohort.contig_of(0))
+            around = initial.get("lead") if association is not None else None
+            initial["region"] = cohort.first_look(cohort.contig_of(around or 0), around)
         if blocks is not None:
             initial.setdefault("show_blocks", True)
         super().__init__(**initial)
@@ -242,6 +251,8 @@ class LDExplorer(LDTraits):
             if not self._repaint.paint(self._drawing(), self._name_file):
                 self._frame.event(number=self._frame.number + 1)
         self._draw_around(stale)
+        if stale & {"window", "selected", "blocks", "plot"}:
+            self.card.show(*self._selected_pair())
 
     def _draw_around(self, stale: set[str]) -> None:
         """Draw the tracks over and under the picture, and the list."""
@@ -257,6 +268,23 @@ class LDExplorer(LDTraits):
             self._lists.ask(lambda: self._try(self._draw_list))
         elif "selected" in stale:
             self._lists.mark(self.selected)
+
+    def _selected_pair(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return title and values of the selected pair or variant for the card."""
+        window, names = self._now(), [self._cohort.name_of(k) for k in self.selected]
+        found = [window.index_of(k) for k in self.selected]
+        places = [k for k in found if k is not None]
+        if not 1 <= len(places) == len(found) <= 2:
+            return "", []
+        position = window.position[places]
+        if len(places) == 1:
+            return names[0], [("position", f"{position[0]:,}")]
+        value = float(window.matrix.values[places[0], places[1]])
+        rows = [(scale_of(self.statistic).label, f"{value:.3f}")]
+        rows.append(("apart", f"{abs(int(position[1]) - int(position[0])) / 1e3:,.1f} kb"))
+        if self._outlined is not None:
+            rows.append(("block", _same_block(self._outlined, position)))
+        return " × ".join(names), rows
 
     def _draw_list(self) -> None:
         window = self._now()
@@ -296,8 +324,7 @@ class LDExplorer(LDTraits):
         return triangle(window.matrix, look, "down")
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        height = WIDTH if self.view == "square" else WIDTH // 2
-        return overlay(self._drawing(), height).opts(
+        return overlay(self._drawing(), WIDTH // 2, **_KEY).opts(
             apply_ranges=False,
             framewise=False,
             hooks=[
@@ -305,9 +332,15 @@ class LDExplorer(LDTraits):
                 self._repaint.hook,
                 few_marks,
                 self._name_file,
-                fluid(PICTURE_HEIGHT),
+                fluid(HEIGHT - self._track.height - self._genes.room),
+                self._axes,
             ],
         )
+
+    def _axes(self, plot: Any, _element: Any) -> None:
+        """Leave the axis to the track of the lead variant, if there is one (a HoloViews hook)."""
+        plot.state.xaxis[0].visible = self._row is None or self.view == "square"
+        plot.state.yaxis[0].visible = self.view == "square"
 
     def _name_file(self, plot: Any, _element: Any) -> None:
         """Name the file of the toolbar's save button after the region (a HoloViews hook)."""
@@ -319,7 +352,12 @@ class LDExplorer(LDTraits):
     def _track_picture(self) -> hv.Overlay:
         choice = self._now().choice
         ranks = {"first_rank": choice.first_rank, "rank_step": choice.step}
-        return ld_track(drawn(self._row), axis=self.axis, **ranks)
+        row = drawn(self._row)
+        if self._strength is None:
+            return ld_track(row, axis=self.axis, **ranks)
+        top = float(np.nanmax(self._strength))
+        shown = self._strength[choice.variants]
+        return association_track(row, shown, top, axis=self.axis, **ranks)
 
     # Gestures in the browser.
 
@@ -358,9 +396,13 @@ class LDExplorer(LDTraits):
         if self._row is None:
             return
         start, end = self._gestures.target or window.extent(self.axis)
-        # The track is five times as wide as high: scale x to compare distances on the screen.
-        across = (window.coordinates(self.axis) - x) / (end - start) * 5
-        away = np.hypot(across, np.nan_to_num(self._row.values[:, 0]) - y)
+        heights, top = self._row.values[:, 0], 1.0
+        if self._strength is not None:
+            heights = self._strength[window.choice.variants]
+            top = float(np.nanmax(self._strength))
+        # The track is about eight times as wide as high: compare distances on the screen.
+        across = (window.coordinates(self.axis) - x) / (end - start) * 8
+        away = np.hypot(across, (np.nan_to_num(heights) - y) / top)
         self.lead = int(window.choice.variants[int(np.argmin(away))])
 
     def _select_rows(self, variants: tuple[int, ...]) -> None:
@@ -370,6 +412,23 @@ class LDExplorer(LDTraits):
         return "square" if self.view == "square" else "down"
 
 
+def _same_block(blocks: xr.Dataset, position: np.ndarray) -> str:
+    first, last = blocks["first_position"].values, blocks["last_position"].values
+    both = np.flatnonzero((first <= position.min()) & (last >= position.max()))
+    return f"{both[0] + 1} of {len(first)}" if len(both) else "none in common"
+
+
+#: The colour bar in the empty corner of the triangle.
+_KEY: dict[str, Any] = {
+    "colorbar_position": "bottom_left",
+    "colorbar_opts": {
+        "width": 128,
+        "height": 9,
+        "background_fill_alpha": 0.0,
+        "major_tick_line_color": None,
+        "title_text_font_style": "normal",
+    },
+}
 _STALE_BY_TRAIT = {
     "statistic": {"window", "track", "plot"},
     "region": {"window", "track"},

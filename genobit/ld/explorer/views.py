@@ -119,7 +119,7 @@ class Track(AlignedView):
 
     name = "track"
     size = (500, 120)
-    height = 165
+    height = 140
 
     def __init__(self, home: UiThread, tapped: Callable[[float, float], None]) -> None:
         super().__init__(home, tapped)
@@ -140,12 +140,14 @@ class Genes(AlignedView):
 
     name = "genes"
     size = (500, 80)
-    height = 120
+    height = 84
 
     def __init__(self, home: UiThread, table: pd.DataFrame | None) -> None:
         super().__init__(home, lambda *_: None)
         self._table = table
         self._contigs = () if table is None else tuple(table["contig"].unique())
+        self.room = 0 if table is None else self.height
+        """Screen pixels that the track takes."""
         if table is None:
             self.box.children = ()
 
@@ -174,7 +176,7 @@ class Genes(AlignedView):
         spaced = (
             {"position": window.position, "at": window.coordinates(axis)} if axis == "rank" else {}
         )
-        self.draw(lambda: gene_track(genes, extent, **spaced), extent, anew=anew)
+        self.draw(lambda: gene_track(genes, extent, lanes=2, **spaced), extent, anew=anew)
 
 
 class Lists(TableView):
@@ -244,4 +246,4 @@ class Lists(TableView):
             parts=int(np.clip(len(window.position) // RUN, 2, 50)),
         )
         picture = ld_decay(decay)
-        self._show(picture.opts(frame_width=300, frame_height=280, hooks=[plain_frame]))
+        self._show(picture.opts(hooks=[plain_frame, fluid(480)]))

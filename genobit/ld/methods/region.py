@@ -64,7 +64,7 @@ class RegionView:
 
 
 @dataclass(frozen=True)
-class _Study:
+class Study:
     """A packed Dataset with the labels of its variants, and their p-values."""
 
     bits: xr.Dataset
@@ -73,6 +73,7 @@ class _Study:
     samples: int
 
     def name_of(self, variant: int) -> str:
+        """Return the identifier of a variant, or its contig and position."""
         found = "" if self.variants.ids is None else str(self.variants.ids[variant])
         if found not in {"", "."}:
             return found
@@ -95,7 +96,7 @@ def region_view(
     log10: bool,
 ) -> RegionView:
     """Compute a regional association; see `genobit.ld.plots.region.region`."""
-    study = _study(ds, association, p, log10=log10)
+    study = study_of(ds, association, p, log10=log10)
     chosen = None if lead is None else _lead_index(study, lead)
     members, window = _members(study, region, chosen)
     shown = _frequent(study, members, min_maf, chosen)
@@ -127,7 +128,8 @@ def region_view(
     )
 
 
-def _study(ds: xr.Dataset, association: Any, p: str | None, *, log10: bool) -> _Study:
+def study_of(ds: xr.Dataset, association: Any, p: str | None, *, log10: bool) -> Study:
+    """Match a table of p-values to the variants of a Dataset."""
     bits = ds if model.layout_of(ds) is not None else ds.genobit.pack()
     position = labels.values_along(bits, model.VARIANT_POSITION, model.VARIANTS)
     if position is None:
@@ -144,7 +146,7 @@ def _study(ds: xr.Dataset, association: Any, p: str | None, *, log10: bool) -> _
     if isinstance(association, pd.Series | xr.DataArray):
         p = "p"
     matched = match(table, variants, p=p, log10=log10, in_order=in_order)
-    return _Study(bits, variants, matched, samples)
+    return Study(bits, variants, matched, samples)
 
 
 def _table(association: Any, count: int) -> tuple[pd.DataFrame, bool]:
@@ -201,7 +203,7 @@ def _is_default(index: pd.Index) -> bool:
     return index.equals(pd.RangeIndex(len(index))) and index.name is None
 
 
-def _lead_index(study: _Study, lead: str | int) -> int:
+def _lead_index(study: Study, lead: str | int) -> int:
     found = by_label.positions(study.bits, [lead] if isinstance(lead, int) else lead, "variants")
     if len(found) != 1:
         raise ValueError(f"lead={lead!r} names {len(found):,} variants: give the id of one")
@@ -209,7 +211,7 @@ def _lead_index(study: _Study, lead: str | int) -> int:
 
 
 def _members(
-    study: _Study, region: str | None, lead: int | None
+    study: Study, region: str | None, lead: int | None
 ) -> tuple[np.ndarray, tuple[str, float, float]]:
     """Return the variants of the window by position, and contig, start and end of the window."""
     variants = study.variants
@@ -247,7 +249,7 @@ def _inside(variants: Variants, contig: str, start: float, end: float) -> np.nda
     return members[np.argsort(variants.position[members], kind="stable")]
 
 
-def _frequent(study: _Study, members: np.ndarray, min_maf: float, lead: int | None) -> np.ndarray:
+def _frequent(study: Study, members: np.ndarray, min_maf: float, lead: int | None) -> np.ndarray:
     """Return the variants that are not too rare."""
     part = study.bits.isel({model.VARIANTS: members})
     frequency = np.asarray(part.genobit.allele_frequency().values)
@@ -295,7 +297,7 @@ def _lead_r2(bits: xr.Dataset, matrix: xr.DataArray, statistic: str, lead: int) 
     return np.asarray(bits.genobit.ld("r2", other=other).values[:, 0])
 
 
-def _stronger(study: _Study, members: np.ndarray, strength: np.ndarray) -> str:
+def _stronger(study: Study, members: np.ndarray, strength: np.ndarray) -> str:
     """Return the variant with the smallest p if it is too rare to be shown."""
     all_ = study.matched.strength[members]
     if np.isnan(all_).all() or np.nanmax(all_) <= np.nanmax(np.append(strength, -1.0)):

@@ -30,14 +30,15 @@ def gene_track(
     *,
     position: np.ndarray | None = None,
     at: np.ndarray | None = None,
+    lanes: int = LANES,
 ) -> hv.Overlay:
     """Draw the genes of one contig over a stretch of an x axis.
 
     The table `genes` has the columns of `genobit.io.genes.read_genes`. On an axis of evenly spaced
     variants, `position` is in base pairs and `at` on the axis, both (variants,), ascending. The
-    default axis is in Mb. Returns hv.Segments (genes) * hv.Labels (names). The longest genes get
-    their names first. Genes without room for a name lie in the lowest row, and the title counts
-    them.
+    default axis is in Mb. Returns hv.Segments (genes) * hv.Labels (names). Names take `lanes` rows,
+    and the longest genes get theirs first. Genes without room for a name lie in the lowest row, and
+    the title counts them.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def gene_track(
     shown = genes[inside]
     names = shown["name"].to_numpy(dtype=object)
     texts = [f"{name}{_ARROWS[s]}" for name, s in zip(names, shown["strand"], strict=True)]
-    lane, left = label_lanes(x0, x1, texts, extent)
+    lane, left = label_lanes(x0, x1, texts, extent, lanes=lanes)
     bars = {
         "x": x0,
         "y": -lane.astype("f8"),
@@ -68,13 +69,13 @@ def gene_track(
         "end": end[inside],
         "strand": shown["strand"].to_numpy(dtype=object),
     }
-    named = np.flatnonzero(lane < LANES)
+    named = np.flatnonzero(lane < lanes)
     labels = {
         "x": left[named],
         "y": -lane[named] - 0.42,
         "text": np.array([texts[k] for k in named], dtype=object),
     }
-    return _drawn(bars, labels, len(shown) - len(named))
+    return _drawn(bars, labels, len(shown) - len(named), lanes)
 
 
 def label_lanes(
@@ -85,11 +86,12 @@ def label_lanes(
     *,
     letter: float = _LETTER,
     gap: float = _GAP,
+    lanes: int = LANES,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Choose rows for bars with texts under them, so that neither bars nor texts overlap.
 
     Bars without a text get no row. The extent is drawn `WIDTH` pixels wide, and a letter `letter`
-    pixels; `gap` pixels stay free after each bar and text. Returns the row of each bar, `LANES` for
+    pixels; `gap` pixels stay free after each bar and text. Returns the row of each bar, `lanes` for
     bars without room, and the start of each text on the axis.
 
     Examples
@@ -103,8 +105,8 @@ def label_lanes(
     width = np.array([letter * len(text) for text in texts], dtype="f8").reshape(len(x0))
     start = np.minimum((x0 - extent[0]) * scale, np.maximum(WIDTH - width, 0.0))
     stop = np.maximum((x1 - extent[0]) * scale, start + width) + gap
-    taken: list[list[tuple[float, float]]] = [[] for _ in range(LANES)]
-    lane = np.full(len(x0), LANES)
+    taken: list[list[tuple[float, float]]] = [[] for _ in range(lanes)]
+    lane = np.full(len(x0), lanes)
     for k in np.argsort(x0 - x1, kind="stable")[:_NAMED].tolist():
         if not texts[k].strip(" →←"):
             continue
@@ -119,7 +121,7 @@ def label_lanes(
     return lane, extent[0] + start / scale
 
 
-def _drawn(bars: dict[str, Any], labels: dict[str, Any], unnamed: int) -> hv.Overlay:
+def _drawn(bars: dict[str, Any], labels: dict[str, Any], unnamed: int, lanes: int) -> hv.Overlay:
     title = number(len(bars["x"]), "gene")
     if unnamed:
         title += f", {unnamed:,} without room for a name (lowest row): zoom in"
@@ -145,8 +147,8 @@ def _drawn(bars: dict[str, Any], labels: dict[str, Any], unnamed: int) -> hv.Ove
     return (ends * texts).opts(
         title=title,
         frame_width=WIDTH,
-        frame_height=26 * (LANES + 1),
-        ylim=(-LANES - 0.6, 0.5),
+        frame_height=26 * (lanes + 1),
+        ylim=(-lanes - 0.6, 0.5),
         yaxis="bare",
         ylabel="genes",
         xaxis=None,

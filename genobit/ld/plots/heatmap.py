@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 
@@ -141,15 +141,17 @@ def ld_triangle(
     return overlay(triangle(r2, look, apex), WIDTH // 2)
 
 
-def overlay(drawing: Drawing, height: int) -> hv.Overlay:
+def overlay(drawing: Drawing, height: int, **key: Any) -> hv.Overlay:
     """Make HoloViews objects from a drawing, with a frame `height` in screen pixels.
+
+    `key` are options of the colour bar.
 
     Returns hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
     """
     # Always return all layers: a DynamicMap keeps the layers of its first frame.
     blocks = hv.Segments(drawing.blocks, ENDS, group="Blocks")
     return (
-        _image(drawing, height)
+        _image(drawing, height).opts(**key)
         * blocks.opts(color=BLOCK_COLOUR, line_width=2)
         * _traces(drawing.selected, SELECTED_COLOUR, 1.0)
         * _traces(drawing.lead, LEAD_COLOUR, 1.5)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 #: Marks above this number are drawn as pixels inside of a PDF.
 MANY = 5_000
 _DASHES = {"dashed": (0, (4, 2)), "dotted": (0, (1, 1.5)), "dotdash": (0, (4, 1.5, 1, 1.5))}
+_MARKERS = {"x": "x", "diamond": "D"}
 _ALIGN = {"left": "left", "right": "right", "center": "center"}
 _BASELINE = {"middle": "center", "top": "top", "bottom": "bottom", "alphabetic": "baseline"}
 
@@ -118,14 +119,15 @@ def _points(axes: Axes, look: Look) -> ScalarMappable | None:
     x, y = (np.asarray(look.element.dimension_values(k), dtype="f8") for k in (0, 1))
     fill, mapped = look.colours("fill_color", "color")
     edge, _ = look.colours("line_color", default="none")
-    if look.style("marker") == "x":
+    marker = _MARKERS.get(str(look.style("marker")), "o")
+    if marker == "x":
         edge = fill
     drawn = axes.scatter(
         x,
         y,
         s=look.sizes("size", default=5) ** 2,
         c=fill if mapped is None or len(x) else "none",
-        marker="x" if look.style("marker") == "x" else "o",
+        marker=marker,
         edgecolors=edge if look.style("line_color") is not None else None,
         linewidths=look.sizes("line_width", default=0.4),
         alpha=look.style("fill_alpha", "alpha"),
