@@ -9,17 +9,32 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.epistasis.explorer.views import Cells, Genome, Marginals, Permutations, Table
+from genobit.epistasis.explorer.controls import drawer, toolbar
+from genobit.epistasis.explorer.views import (
+    Cells,
+    Genome,
+    Marginals,
+    Permutations,
+    Table,
+    card_of,
+    picture_of,
+)
 from genobit.epistasis.plots.arcs import arcs
-from genobit.epistasis.plots.penetrance import MOST_MEMBERS, reach_of
-from genobit.epistasis.plots.ranking import listed, ranking_width, summary, without_permutations
+from genobit.epistasis.plots.marginals import draw_marginals
+from genobit.epistasis.plots.penetrance import MOST_MEMBERS, draw_cells, reach_of
+from genobit.epistasis.plots.ranking import (
+    draw_permutations,
+    draw_ranking,
+    listed,
+    summary,
+    without_permutations,
+)
 from genobit.epistasis.result import ranked
-from genobit.visual.controls import dropdown, linked, row
 from genobit.visual.explorer import Explorer
+from genobit.visual.figure import Figure
 from genobit.visual.files import Export, csv_writer
-from genobit.visual.frame import framed
+from genobit.visual.frame import PICTURE, framed
 from genobit.visual.jobs import in_words
-from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 
@@ -50,12 +65,15 @@ class EpistasisExplorer(Explorer):
     Attributes
     ----------
     chosen
-        Index of the chosen combination, from 0, or None.
+        Index of the chosen combination, from 0, or None. The default is the best combination.
     filter
         Words that each listed combination must match, as in `genobit.plots.ranking_table`. The
         default "" lists all.
     shown_class
         Name of the class to draw. The default is the last class: the cases.
+    tab
+        Tab in view: the "picture", the table of the "ranking", or the histogram of the
+        "permutations".
     of_variants
         Combinations to list: "all", or "selected" (the default) for combinations with a variant
         that another explorer selected. If no other explorer has selected variants, all
@@ -70,6 +88,8 @@ class EpistasisExplorer(Explorer):
     """
 
     css = "genobit-epistasis"
+    opened_by = "explore.epistasis"
+    tabs = ("picture", "ranking", "permutations")
     chosen: Any = traitlets.Int(None, allow_none=True)
     filter = traitlets.Unicode("")
     shown_class = traitlets.Unicode("")
@@ -88,14 +108,13 @@ class EpistasisExplorer(Explorer):
         self.ranked = ranked(result, ds)
         self.classes = self.ranked.classes
         self._listed = np.arange(self.ranked.size)
-        self._reach: dict[str, float] = {}
-        first: dict[str, Any] = {"chosen": self._first()} if self.ranked.size else {}
-        if self.classes:
-            first["shown_class"] = self.classes[-1]
-        super().__init__(**(first | initial))
+        self._reaches: dict[str, float] = {}
+        self._stale = set()
+        super().__init__(**initial)
+        self._given = {"result": result}
         self._arcs = arcs(self.ranked, ds) if self.ranked.size and self.ranked.order > 1 else None
         self._make_parts()
-        self.observe(self._on_trait, ["chosen", "filter", "shown_class", "of_variants"])
+        self.observe(self._on_trait, list(_STALE_BY_TRAIT))
         self._said = self.status = summary(self.ranked)
         self._draw({"filter", "chosen"})
 
@@ -106,31 +125,12 @@ class EpistasisExplorer(Explorer):
         self._marginals = Marginals(self._home)
         self._permutations = Permutations(self._home)
         self.count_line = ipywidgets.HTML().add_class("genobit-epistasis-count")
-        body = [
-            wrapping(panel(self._table.box, ranking_width(self.ranked)), self._permutations.box),
-            self._genome.box,
-            wrapping(self._cells.box, self._marginals.box),
-        ]
-        self.children = framed(self, [self._make_controls()], body, "epistasis")
-
-    def _make_controls(self) -> ipywidgets.HBox:
-        """Return the row of controls, linked to the traits."""
-        text = ipywidgets.Text(
-            description="filter",
-            placeholder="names, contig:, position, contig:from-to",
-            tooltip="words that every listed combination has; then Enter",
-            continuous_update=False,
-            style={"description_width": "initial"},
-            layout={"width": "330px"},
-        )
-        parts = [linked(self, "filter", text)]
-        if self.classes:
-            names = [(name, name) for name in self.classes]
-            offered = dropdown("share of class", names, "190px")
-            parts.append(linked(self, "shown_class", offered))
-        every = [("all", "all"), ("of selected variants", "selected")]
-        parts.append(linked(self, "of_variants", dropdown("combinations", every, "230px")))
-        return row(*parts, self.count_line)
+        tabs = {
+            PICTURE: picture_of(self._cells, self._marginals, self._genome),
+            "ranking": ipywidgets.VBox([self.count_line, self._table.box]),
+            "permutations": ipywidgets.VBox([self._permutations.box]),
+        }
+        self.children = framed(self, toolbar(self), drawer(self), tabs, "epistasis")
 
     # Selection: variants from other explorers filter the table; this one selects its combination.
 
@@ -191,12 +191,41 @@ class EpistasisExplorer(Explorer):
         """Entries of the save menu."""
         cells = "genotypes, and samples of each class, of the chosen combination"
         return (
+            *self.papers,
             Export("ranking (CSV)", "_ranking.csv", self.save_ranking, "the listed combinations"),
             Export("cells (CSV)", "_cells.csv", self.save_table, cells),
             self.page,
         )
 
-    # Validation of traits.
+    def figure(self) -> Figure:
+        """Return the picture in view as a figure: cells, the ranking, or permutations.
+
+        Combinations of more than four variants have a figure of their members instead of cells.
+        Raises ValueError if no combination is chosen, and for a result without cells or
+        permutations that the tab needs.
+        """
+        if self.tab == "ranking":
+            return Figure(draw_ranking(self.ranked, self._listed))
+        if self.tab == "permutations":
+            if why := without_permutations(self.ranked):
+                raise ValueError(why)
+            return Figure(draw_permutations(self.ranked, self.chosen))
+        if why := self._why_no_cells():
+            raise ValueError(why)
+        of_class = self._class()
+        if self.ranked.order > MOST_MEMBERS:
+            return Figure(draw_marginals(self.ranked, self.chosen, of_class))
+        return Figure(draw_cells(self.ranked, self.chosen, of_class, self._reach()))
+
+    # Defaults and validation of traits.
+
+    @traitlets.default("chosen")
+    def _best(self) -> int | None:
+        return self._first() if self.ranked.size else None
+
+    @traitlets.default("shown_class")
+    def _cases(self) -> str:
+        return self.classes[-1] if self.classes else ""
 
     @traitlets.validate("chosen")
     def _check_chosen(self, proposal: Any) -> int | None:
@@ -216,7 +245,7 @@ class EpistasisExplorer(Explorer):
             )
         return value
 
-    # Drawing.
+    # Drawing. A tab that is not in view is drawn when it is chosen.
 
     def _on_trait(self, change: Any) -> None:
         if change["name"] == "chosen" and self.chosen is not None:
@@ -226,42 +255,82 @@ class EpistasisExplorer(Explorer):
     def _choose(self, rank: int) -> None:
         self.chosen = rank
 
-    def _draw(self, stale: set[str]) -> None:
+    def next_combination(self) -> None:
+        """Choose the next combination of the list."""
+        self._step(1)
+
+    def previous_combination(self) -> None:
+        """Choose the previous combination of the list."""
+        self._step(-1)
+
+    def _step(self, direction: int) -> None:
+        found = self._listed
+        if not len(found):
+            raise ValueError("no combination is listed; clear the filter first")
+        if self.chosen is None:
+            self.chosen = int(found[0])
+            return
+        ahead = found[found > self.chosen] if direction > 0 else found[found < self.chosen][::-1]
+        if not len(ahead):
+            where = "last" if direction > 0 else "first"
+            raise ValueError(f"this is the {where} combination of the list")
+        self.chosen = int(ahead[0])
+
+    def _draw(self, changed: set[str]) -> None:
         if not self.ranked.size:
             self._say_empty()
             return
-        if stale & {"filter", "of_variants"}:
-            self._listed = self.ranked.matching(self.filter)
-            if self.of_variants == "selected" and self._among.size:
-                self._listed = self._listed[self._has_some()[self._listed]]
-            self.count_line.value = self._count()
-            self._table.draw(self.ranked, self._listed, self._marked())
-        if "chosen" in stale:
+        if changed & {"filter", "of_variants"}:
+            self._list()
+        if "chosen" in changed:
             self._table.mark(self._marked())
-            self._draw_genome()
-            self._draw_permutations()
-        if stale & {"chosen", "shown_class"}:
-            self._draw_combination()
+            self._show_card()
+        for name in changed:
+            self._stale |= _STALE_BY_TRAIT[name]
+        drawn = self._stale & _PARTS[self.tab]
+        self._stale -= drawn
+        for part in sorted(drawn):
+            getattr(self, f"_draw_{part}")()
+
+    def _list(self) -> None:
+        """Find the combinations to list."""
+        self._listed = self.ranked.matching(self.filter)
+        if self.of_variants == "selected" and self._among.size:
+            self._listed = self._listed[self._has_some()[self._listed]]
+        count, filtered = self._count()
+        self.count_line.value = html.escape(count)
+        text = summary(self.ranked)
+        self._said = self.status = f"{count}; {text}" if filtered else text
+
+    def _show_card(self) -> None:
+        if self.chosen is None:
+            self.card.show("", [])
+        else:
+            self.card.show(self.ranked.title(self.chosen), card_of(self.ranked, self.chosen))
 
     def _marked(self) -> tuple[int, ...]:
         return () if self.chosen is None else (self.chosen,)
 
-    def _count(self) -> str:
+    def _count(self) -> tuple[str, bool]:
+        """Return the number of listed combinations in words, and whether some are not listed."""
         text = number(self.ranked.size, "combination")
-        conditions = [f"with {html.escape(self.filter)!r}"] if self.filter.split() else []
+        conditions = [f"with {self.filter!r}"] if self.filter.split() else []
         if self.of_variants == "selected" and self._among.size:
             conditions.append(f"with one of {number(self._among.size, 'selected variant')}")
         if not conditions:
-            return f"<b>{text}</b>"
-        return f"<b>{len(self._listed):,}</b> of {text} {' and '.join(conditions)}"
+            return text, False
+        return f"{len(self._listed):,} of {text} {' and '.join(conditions)}", True
 
     def _say_empty(self) -> None:
-        self.count_line.value = "<b>0 combinations</b>"
+        self.count_line.value = "0 combinations"
         for view in (self._genome, self._cells, self._marginals, self._permutations):
             view.say("There is no combination to show.")
         self._table.say(
             "The search ranked no combination: fewer conditions (min_n, min_count) leave more."
         )
+
+    def _draw_table(self) -> None:
+        self._table.draw(self.ranked, self._listed, self._marked())
 
     def _draw_genome(self) -> None:
         if self._arcs is None:
@@ -276,13 +345,13 @@ class EpistasisExplorer(Explorer):
         else:
             self._permutations.draw(self.ranked, self.chosen)
 
-    def _draw_combination(self) -> None:
+    def _draw_cells(self) -> None:
         why = self._why_no_cells()
         if why:
             self._cells.say(why)
             self._marginals.say(why)
             return
-        of_class = self.classes.index(self.shown_class) if self.classes else -1
+        of_class = self._class()
         self._marginals.draw(self.ranked, self.chosen, of_class)
         if self.ranked.order > MOST_MEMBERS:
             self._cells.say(
@@ -290,9 +359,17 @@ class EpistasisExplorer(Explorer):
                 f"{self.ranked.order}; save the table to have all of them."
             )
             return
-        if self.shown_class not in self._reach:
-            self._reach[self.shown_class] = reach_of(self.ranked, of_class)
-        self._cells.draw(self.ranked, self.chosen, of_class, self._reach[self.shown_class])
+        self._cells.draw(self.ranked, self.chosen, of_class, self._reach())
+
+    def _class(self) -> int:
+        """Return the index of the class to draw."""
+        return self.classes.index(self.shown_class) if self.classes else -1
+
+    def _reach(self) -> float:
+        """Return the range of colours, the same for all combinations."""
+        if self.shown_class not in self._reaches:
+            self._reaches[self.shown_class] = reach_of(self.ranked, self._class())
+        return self._reaches[self.shown_class]
 
     def _why_no_cells(self) -> str:
         if self.chosen is None:
@@ -303,3 +380,14 @@ class EpistasisExplorer(Explorer):
             except ValueError as error:
                 return in_words(error)
         return ""
+
+
+_STALE_BY_TRAIT: dict[str, set[str]] = {
+    "filter": {"table"},
+    "of_variants": {"table"},
+    "chosen": {"cells", "genome", "permutations"},
+    "shown_class": {"cells"},
+    "tab": set(),
+}
+#: Parts that are drawn in each tab.
+_PARTS = {"picture": {"cells", "genome"}, "ranking": {"table"}, "permutations": {"permutations"}}

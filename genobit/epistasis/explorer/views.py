@@ -1,16 +1,18 @@
-"""The five views of the epistasis explorer: table, genome, cells, marginals and permutations."""
+"""The views of the epistasis explorer: cells, marginals, genome, table and permutations."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import ipywidgets
 import numpy as np
 
-from genobit.epistasis.plots.arcs import draw_arcs
+from genobit.epistasis.plots.arcs import WIDTH, draw_arcs
 from genobit.epistasis.plots.marginals import draw_marginals
 from genobit.epistasis.plots.penetrance import draw_cells
 from genobit.epistasis.plots.ranking import draw_permutations, draw_ranking
 from genobit.visual.selecting import BoxSelection
+from genobit.visual.style import fluid
 from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
@@ -24,6 +26,18 @@ if TYPE_CHECKING:
 
 #: Largest distance in screen pixels between an arc and a click on it.
 REACH = 8.0
+#: Visible rows of the table.
+ROWS = 19
+#: Height in screen pixels of the arcs, and of the cells and marginals by the number of members.
+ARCS, CELLS = 250, {1: 260, 2: 285, 3: 285, 4: 290}
+#: Width in screen pixels of the cells, without their axes, by the number of members.
+CELLS_WIDE = {1: 300, 2: 300, 3: 540, 4: 480}
+#: Greatest width of the marginals with counts, beside the cells, by the number of members.
+MARGINALS_WIDE = {1: 560, 2: 600, 3: 395, 4: 395}
+#: Smallest width of the arcs, and width of the place of the card beside them.
+ARCS_LEAST, CARD = 560, 254
+#: Height of texts above and below the frame of the cells.
+_AROUND = 66
 
 
 class _EpistasisView(View):
@@ -43,7 +57,7 @@ class Table(_EpistasisView, TableView):
     def draw(self, found: Ranked, ranks: np.ndarray, marked: Sequence[int]) -> None:
         """Draw the combinations ``ranks`` as a table, and select the rows of ``marked`` ranks."""
         if len(ranks):
-            self._list(draw_ranking(found, ranks), ranks[:, None], marked)
+            self._list(draw_ranking(found, ranks, ROWS), ranks[:, None], marked)
         else:
             self.say("No combination is left by the filter and the selection.")
 
@@ -56,7 +70,7 @@ class Genome(_EpistasisView):
     """Arc diagram; a click on an arc calls ``chosen`` with the best rank that holds the pair."""
 
     name = "genome"
-    size = (900, 200)
+    size = (560, 200)
 
     def __init__(self, home: UiThread, chosen: Callable[[int], None]) -> None:
         super().__init__(home)
@@ -68,12 +82,14 @@ class Genome(_EpistasisView):
         """Draw the arcs of the whole ranking, and mark the pairs of rank ``marked``."""
         self._arcs, self._marked = arcs, marked
         if self._frame is None:
-            self._build(self._picture, BoxSelection(None, self._tapped).hook)
+            taps = BoxSelection(None, self._tapped)
+            self._build(self._picture, taps.hook, fluid(ARCS, 58, 10), _least(ARCS_LEAST))
         else:
             self._redraw()
 
     def _picture(self) -> hv.Overlay:
-        return draw_arcs(drawn(self._arcs), self._marked).opts(framewise=False)
+        room = (ARCS_LEAST - 150) / WIDTH
+        return draw_arcs(drawn(self._arcs), self._marked, room).opts(framewise=False)
 
     def _tapped(self, x: float, y: float) -> None:
         rank, distance = drawn(self._arcs).rank_at(x, y)
@@ -85,22 +101,34 @@ class Cells(_EpistasisView):
     """Heatmap of the share of a class in the cells of a combination."""
 
     name = "cells"
-    size = (420, 260)
+    size = (420, 240)
 
     def draw(self, found: Ranked, rank: int, of_class: int, reach: float) -> None:
         """Draw the cells of combination ``rank``; ``reach`` is the range of colours."""
-        self._show(draw_cells(found, rank, of_class, reach))
+        order = found.order
+        picture = draw_cells(found, rank, of_class, reach)
+        title = picture.opts.get("plot").kwargs["title"].splitlines()[-1]
+        frame = {"frame_width": CELLS_WIDE[order], "frame_height": CELLS[order] - _AROUND}
+        self._show(picture.opts(**frame, title=title, toolbar=None), _plain_title)
 
 
 class Marginals(_EpistasisView):
     """Bar chart of the share of a class by the genotype of each member."""
 
     name = "marginals"
-    size = (420, 260)
+    size = (320, 240)
 
     def draw(self, found: Ranked, rank: int, of_class: int) -> None:
         """Draw the members of combination ``rank``."""
-        self._show(draw_marginals(found, rank, of_class))
+        most = MARGINALS_WIDE.get(found.order, 1000)
+        picture = draw_marginals(found, rank, of_class, most)
+        options = picture.opts.get("plot").kwargs
+        title = f"each member by itself; {options['title'].splitlines()[-1]}"
+        least = 75 + int(options["frame_width"] if found.order > 1 else 240)
+        self.box.layout.flex = f"1 1 {least}px"
+        fitted = fluid(CELLS.get(found.order, 285), 58, 10)
+        picture = picture.opts(title=title, toolbar=None)
+        self._show(picture, fitted, _least(least), _plain_title)
 
 
 class Permutations(_EpistasisView):
@@ -118,9 +146,52 @@ class Permutations(_EpistasisView):
         """Draw the histogram, and mark the score of rank ``marked``."""
         self._found, self._marked = found, marked
         if self._frame is None:
-            self._build(self._picture)
+            self._build(self._picture, fluid(520))
         else:
             self._redraw()
 
     def _picture(self) -> hv.Overlay:
         return draw_permutations(drawn(self._found), self._marked)
+
+
+def picture_of(cells: Cells, marginals: Marginals, genome: Genome) -> ipywidgets.VBox:
+    """Return the picture: cells beside marginals, and arcs beside the place of the card."""
+    cells.box.layout.flex = "0 0 auto"
+    marginals.box.layout.min_width = "0"
+    genome.box.layout.flex = f"1 1 {ARCS_LEAST}px"
+    genome.box.layout.min_width = "0"
+    place = ipywidgets.Box(layout={"flex": f"0 0 {CARD}px", "height": "150px"})
+    rows = [(cells.box, marginals.box), (genome.box, place)]
+    layout = {"flex_flow": "row wrap", "align_items": "flex-start"}
+    return ipywidgets.VBox([ipywidgets.HBox(parts, layout=layout) for parts in rows])
+
+
+def card_of(found: Ranked, rank: int) -> list[tuple[str, str]]:
+    """Return the values of a combination as rows of a card."""
+    result = found.result
+    rows = [("rank", f"{found.ranks[rank]} of {found.size:,}")]
+    formats = {found.column: (found.label, "{:.4g}"), "g": ("G", "{:.1f}"), "df": ("df", "{:.0f}")}
+    formats |= {"p": ("p", "{:.2g}"), "p_familywise": ("family-wise p", "{:.2g}")}
+    formats["n"] = ("n", "{:,.0f}")
+    rows += [
+        (label, text.format(float(result[name].values[rank])))
+        for name, (label, text) in formats.items()
+        if name in result
+    ]
+    if "sparse" in result and bool(result["sparse"].values[rank]):
+        rows.append(("cells", "too sparse for p"))
+    return rows
+
+
+def _least(width: int) -> Any:
+    """Return a HoloViews hook that sets the smallest width of a figure."""
+
+    def hook(plot: Any, _element: Any) -> None:
+        plot.state.min_width = width
+
+    return hook
+
+
+def _plain_title(plot: Any, _element: Any) -> None:
+    """Write the title as a quiet note (a HoloViews hook)."""
+    plot.state.title.text_font_style = "normal"

@@ -146,8 +146,11 @@ def arcs(found: Ranked, ds: xr.Dataset | None = None) -> Arcs:
     return Arcs(found, genome, rank, pairs[which], genome.at(contig, position), len(best))
 
 
-def draw_arcs(drawn: Arcs, marked: int | None = None) -> hv.Overlay:
-    """Draw arcs over contigs, with the pairs of combination ``marked`` in black and with names."""
+def draw_arcs(drawn: Arcs, marked: int | None = None, room: float = 1.0) -> hv.Overlay:
+    """Draw arcs over contigs, with the pairs of combination ``marked`` in black and with names.
+
+    ``room`` is the smallest width of the figure as a share of `WIDTH`: texts do not overlap there.
+    """
     found = drawn.found
     worst_first = np.arange(len(drawn.rank))[::-1]
     paths = _paths(drawn.x, drawn.heights(drawn.rank))
@@ -169,7 +172,7 @@ def draw_arcs(drawn: Arcs, marked: int | None = None) -> hv.Overlay:
         tools=["xpan", "xwheel_zoom", "reset", _hover(found)],
         active_tools=["xwheel_zoom"],
     )
-    shown = hv.Overlay([picture, *_mark(drawn, marked), *_contigs(drawn)])
+    shown = hv.Overlay([picture, *_mark(drawn, marked, room), *_contigs(drawn, room)])
     return shown.opts(
         title=_title(drawn),
         fontsize={"title": "9pt", "yticks": "8pt", "xticks": "8pt"},
@@ -248,7 +251,7 @@ def _about(drawn: Arcs, arc: int) -> dict[str, Any]:
     }
 
 
-def _mark(drawn: Arcs, marked: int | None) -> list[Any]:
+def _mark(drawn: Arcs, marked: int | None, room: float) -> list[Any]:
     """Draw the pairs of a combination in black, and the names of its members."""
     found = drawn.found
     columns: tuple[Any, ...] = ([], [], [])
@@ -258,7 +261,7 @@ def _mark(drawn: Arcs, marked: int | None) -> list[Any]:
         pairs = np.array(list(combinations(x, 2)))
         lines = list(_paths(pairs, drawn.heights(np.full(len(pairs), marked))))
         names = [str(name) for name in found.names[marked]]
-        half = np.array([text_width(name, bold=True) for name in names]) / 2
+        half = np.array([text_width(name, bold=True) for name in names]) / 2 / room
         x = np.clip(x, half, WIDTH - half)
         written = free_labels(x, np.zeros(len(x)), names, half=half)
         columns = (x[written], np.full(len(written), -STRIP - 8.0), [names[k] for k in written])
@@ -271,7 +274,7 @@ def _mark(drawn: Arcs, marked: int | None) -> list[Any]:
     return [black, texts]
 
 
-def _contigs(drawn: Arcs) -> list[Any]:
+def _contigs(drawn: Arcs, room: float) -> list[Any]:
     genome = drawn.genome
     left, right = genome.left, genome.left + genome.width
     boxes = {"x0": left, "y0": np.full(len(left), -float(STRIP)), "x1": right, "y1": 0 * left}
@@ -281,7 +284,8 @@ def _contigs(drawn: Arcs) -> list[Any]:
     )
     names = [_contig_name(drawn, k) for k in range(len(left))]
     middle = (left + right) / 2
-    written = free_labels(middle, 0 * middle, names)
+    half = np.array([text_width(name) for name in names]) / 2 / room
+    written = free_labels(middle, 0 * middle, names, half=half)
     columns = (middle[written], np.full(len(written), -STRIP / 2), [names[k] for k in written])
     texts = hv.Labels(columns, ["x", "y"], "text", label="Names").opts(
         text_font_size="8pt", text_color=LIGHT.ink, default_tools=[]

@@ -64,8 +64,13 @@ def marginal_effects(
     return draw_marginals(ranked(result, ds), rank, of_class)
 
 
-def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
-    """Draw the share of a class by the genotype of each member; arguments as in `draw_cells`."""
+def draw_marginals(
+    found: Ranked, rank: int, of_class: int = -1, most: float = np.inf
+) -> hv.Overlay:
+    """Draw the share of a class by the genotype of each member; arguments as in `draw_cells`.
+
+    The bars have no counts if the frame would be wider than ``most`` screen pixels with them.
+    """
     cells = found.penetrance(rank, of_class)
     overall = cells.overall
     members_of = [cells.by(member) for member in range(found.order)]
@@ -100,7 +105,7 @@ def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
     )
     low = min(float(value.min()), 0.0)
     span = max(float(value.max()), overall, 0.0) - low or 1.0
-    texts, width = _written([text or "none" for text in whole.texts()], names, found.order)
+    texts, width = _written([text or "none" for text in whole.texts()], names, found.order, most)
     lines = 1 + max(text.count("\n") for text in texts)
     top = 1.3 if lines == 2 else 1.4
     at = np.full(len(x), low + (1 + top) / 2 * span + 0.02 * span)
@@ -118,13 +123,18 @@ def draw_marginals(found: Ranked, rank: int, of_class: int = -1) -> hv.Overlay:
     )
 
 
-def _written(texts: list[str], names: np.ndarray, order: int) -> tuple[list[str], int]:
-    """Break texts that would overlap into lines; return them and the frame width in pixels."""
+def _written(texts: list[str], names: np.ndarray, order: int, most: float) -> tuple[list[str], int]:
+    """Break texts that would overlap into lines; return them and the frame width in pixels.
+
+    Texts that need more than ``most`` pixels are empty.
+    """
     steps = order * (GENOTYPES + _APART) - _APART - 1 + 2 * _BESIDE
-    width = max(240, min(200 * order, 900))
+    width = min(max(240, min(200 * order, 900)), most)
     if _longest(texts) > width / steps:
         texts = [text.replace(" / ", " /\n").replace(" = ", " =\n") for text in texts]
-    return texts, max(width, round(steps * max(_longest(texts), _longest(names))))
+    if steps * _longest(texts) > most:
+        texts = [""] * len(texts)
+    return texts, round(max(width, steps * max(_longest(texts), _longest(names))))
 
 
 def _longest(texts: Iterable[str]) -> float:

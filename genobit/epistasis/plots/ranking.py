@@ -125,8 +125,8 @@ def without_permutations(found: Ranked) -> str:
     )
 
 
-def draw_ranking(found: Ranked, ranks: np.ndarray) -> hv.Table:
-    """Draw the combinations ``ranks``, counted from 0, as a table."""
+def draw_ranking(found: Ranked, ranks: np.ndarray, rows: int = _ROWS) -> hv.Table:
+    """Draw the combinations ``ranks``, counted from 0, as a table with visible ``rows``."""
     columns = _columns(found)
     plain_ranks = found.ranks.dtype.kind not in "iu"
     drawn = {
@@ -137,7 +137,7 @@ def draw_ranking(found: Ranked, ranks: np.ndarray) -> hv.Table:
     }
     shown = {name: values[ranks] for name, values in columns.items()}
     width = sum(column.width for column in drawn.values()) + _BAR
-    return draw_table(shown, drawn, width=width, height=_HEAD + _ROWS * _ROW, fit=False)
+    return draw_table(shown, drawn, width=width, height=_HEAD + rows * _ROW, fit=False)
 
 
 def ranking_width(found: Ranked) -> int:

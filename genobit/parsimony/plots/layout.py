@@ -254,10 +254,10 @@ class PlacedTree:
         return np.argsort(ranks(self.tree.parents)[:n_tips], kind="stable")[:: self.every]
 
     def drawn_alike(self, other: PlacedTree) -> bool:
-        """Return whether another tree has the same frame, font size and layers."""
-        return (self.layout, self.frame, self.pitch) == (
+        """Return whether another tree has the same height, font size and layers."""
+        return (self.layout, self.frame[1], self.pitch) == (
             other.layout,
-            other.frame,
+            other.frame[1],
             other.pitch,
         ) and self.tree.supported == other.tree.supported
 
@@ -277,23 +277,33 @@ def tree_of(ancestors: xr.Dataset, support: np.ndarray | None = None) -> Tree:
     return Tree(parents, names, changes, support, ancestors.attrs.get("resolve") != "sets")
 
 
-def arrange(tree: Tree, layout: str = "rectangular", lengths: str = "changes") -> PlacedTree:
-    """Compute the positions of a tree; ``layout`` and ``lengths`` as in `parsimony_tree`."""
+def arrange(
+    tree: Tree,
+    layout: str = "rectangular",
+    lengths: str = "changes",
+    size: tuple[float, float] | None = None,
+) -> PlacedTree:
+    """Compute the positions of a tree; ``layout`` and ``lengths`` as in `parsimony_tree`.
+
+    ``size`` is the width and height of the frame. By default, they follow from the tree.
+    """
     parents, rank = tree.parents, ranks(tree.parents)
     by_changes = lengths == "changes" and tree.length > 0
     depth = depths(parents, tree.changes) if by_changes else even_depths(parents)
     longest = max(min(len(str(name)), LETTERS) for name in tree.names[: tree.n_tips])
     if layout == "radial":
-        radius = _SIDE / 2 - 12 - longest * LETTER * _LARGEST / 8
+        frame = size or (_SIDE, _SIDE + _FOOT)
+        side = min(frame[0], frame[1] - _FOOT)
+        radius = side / 2 - 12 - longest * LETTER * _LARGEST / 8
         # Long names leave at least half of the circle to the tree.
-        radius = max(radius, _SIDE / 4)
+        radius = max(radius, side / 4)
         pitch = 2 * np.pi * radius / tree.n_tips
-        frame = (_SIDE, _SIDE + _FOOT)
-        laid = radial(parents, rank, depth, (_SIDE / 2, _FOOT + _SIDE / 2), radius)
+        laid = radial(parents, rank, depth, (frame[0] / 2, _FOOT + side / 2), radius)
     else:
         height = float(np.clip(_PITCH * tree.n_tips, _LEAST, _MOST))
+        frame = size or (WIDTH, height + _FOOT + _HEAD)
+        height = frame[1] - _FOOT - _HEAD
         pitch = height / tree.n_tips
-        right = WIDTH - 16 - longest * LETTER * _LARGEST / 8
-        frame = (WIDTH, height + _FOOT + _HEAD)
+        right = max(frame[0] - 16 - longest * LETTER * _LARGEST / 8, frame[0] / 4)
         laid = rectangular(parents, rank, depth, (10.0, _FOOT, right, _FOOT + height))
     return PlacedTree(tree, laid, layout, lengths if by_changes else "equal", frame, pitch)

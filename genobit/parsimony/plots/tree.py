@@ -93,13 +93,15 @@ def draw_tree(
     marked: int | None = None,
     selected: Sequence[int] = (),
     title: str = "",
+    key: float = KEY,
 ) -> hv.Overlay:
     """Draw a tree placed by `arrange`.
 
     ``states`` is a site from `site_states`, ``marked`` the node below a marked branch, and
-    ``selected`` the tips with a ring. ``title`` replaces the length and number of tips.
+    ``selected`` the tips with a ring. ``title`` replaces the length and number of tips. ``key`` is
+    the width of the key.
     """
-    width, height = placed.frame[0] + KEY, placed.frame[1]
+    width, height = placed.frame[0] + key, placed.frame[1]
     layers = layers_of(placed, states, numbers=numbers, marked=marked, selected=selected)
     return figure(layers, width, height, title_of(placed, states, title))
 
@@ -110,7 +112,12 @@ def title_of(placed: PlacedTree, states: SiteStates | None = None, title: str = 
     length = number(tree.length, "change")
     length = f"length {length}" if tree.resolved else f"{length} on certain branches"
     first = title or f"{length}, {number(tree.n_tips, 'tip')}"
-    if placed.every > 1:
-        suffix = {2: "nd", 3: "rd"}.get(placed.every, "th")
-        first += f"; every {placed.every}{suffix} name is written"
-    return f"{first}\n{states.title if states else 'no site is chosen'}"
+    return f"{first}{omitted(placed)}\n{states.title if states else 'no site is chosen'}"
+
+
+def omitted(placed: PlacedTree) -> str:
+    """Return the end of a sentence on the names that are not written; "" if all are."""
+    if placed.every == 1:
+        return ""
+    suffix = {2: "nd", 3: "rd"}.get(placed.every, "th")
+    return f"; every {placed.every}{suffix} name is written"
