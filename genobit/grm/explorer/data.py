@@ -71,7 +71,6 @@ class GRMData:
         self.variables = sample_variables(ds, grm)
         self.names = self._names()
         self.finder = Finder(self.names, label_variables(ds, self.variables))
-        self._kinship: tuple[tuple[int, ...], KinshipPairs] | None = None
         self._matrices: dict[tuple[str, tuple[int, ...]], xr.DataArray] = {}
 
     def _check(self) -> None:
@@ -136,18 +135,14 @@ class GRMData:
             matrix = matrix.isel(samples_0=list(shown), samples_1=list(shown))
         return arrange(matrix)
 
-    def kinship(self, variants: tuple[int, ...] = ()) -> KinshipPairs:
+    def kinship(self, groups: np.ndarray, n_groups: int) -> KinshipPairs:
         """Return KING kinship and the share of opposite homozygotes of all pairs.
 
-        ``variants`` is as for `matrix`. Raises ValueError without genotypes.
+        groups: (samples,) int. Raises ValueError without genotypes.
         """
         if not self.genotypes:
             raise ValueError("KING kinship needs genotypes, which the Dataset lacks")
-        if self._kinship is None or self._kinship[0] != variants:
-            ds = self.ds.genobit.isel(variants=list(variants)) if variants else self.ds
-            groups = np.zeros(self.n_samples, "i8")
-            self._kinship = variants, kinship_pairs(ds, groups, 1, self._autosomes)
-        return self._kinship[1]
+        return kinship_pairs(self.ds, groups, n_groups, self._autosomes)
 
     def closest(self, matrix: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
         """Return the closest relative of each sample, -1 for none, and its value: (samples,)."""

@@ -1,4 +1,4 @@
-"""The relationship explorer: heatmap with tree, components, histogram and closest pairs."""
+"""The relationship explorer: heatmap with tree, components and histogram, and tables."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import ipywidgets
 import numpy as np
 
 from genobit.grm.explorer.data import GIVEN, GRMData
-from genobit.grm.explorer.traits import GRMTraits, grm_controls, pair_filter
-from genobit.grm.explorer.views import Heatmap, Histogram, Pairs, Scatter
-from genobit.grm.plots.heatmap import OrderedMatrix
+from genobit.grm.explorer.figures import figure_of
+from genobit.grm.explorer.search import search
+from genobit.grm.explorer.tables import card_of, component_table, sample_table
+from genobit.grm.explorer.traits import GRMTraits, drawer, toolbar
+from genobit.grm.explorer.views import Components, Heatmap, Histogram, Pairs, Samples, Scatter
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.colouring import Colouring, colouring
 from genobit.visual.files import Export, dataset_writers
-from genobit.visual.frame import framed
+from genobit.visual.frame import PICTURE, framed
 from genobit.visual.home import Throttled
 from genobit.visual.jobs import in_words
-from genobit.visual.looks import panel, wrapping
+from genobit.visual.looks import wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import drawn
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
     from genobit.data.autosomes import Autosomes
     from genobit.data.selection import Selection
+    from genobit.grm.plots.heatmap import OrderedMatrix
+    from genobit.visual.figure import Figure
 
 #: Most pairs in the table; `grm_pairs()` lists all.
 LISTED = 200
@@ -81,6 +85,9 @@ class GRMExplorer(GRMTraits):
     of_variants
         Variants to use for relationships: "all", or "selected" for the selected variants only.
         Principal components and a given matrix always use all variants.
+    tab
+        Tab in view: the "picture", or the table of "relatives" (the closest pairs), "samples" or
+        "components".
 
     Raises
     ------
@@ -108,6 +115,7 @@ class GRMExplorer(GRMTraits):
         self._components: xr.Dataset | None = None
         self._drawn: tuple[Any, ...] = ()
         self._from_table = False
+        self._undrawn: set[str] = set()
         self._stale = {"compute", "components", "selection"}
         initial.setdefault("method", self.methods[0])
         if "sample_population" in relations.variables:
@@ -115,6 +123,7 @@ class GRMExplorer(GRMTraits):
         if relations.n_components < 2:
             initial.setdefault("component_y", 1)
         super().__init__(**initial)
+        self._given = {"grm": grm, "pcs": pcs, "autosomes": None if autosomes is True else autosomes}
         if self.selected:
             self._select("samples", self.selected)
         else:
@@ -131,12 +140,19 @@ class GRMExplorer(GRMTraits):
         self._histogram = Histogram(self._home, self._choose_range)
         self._table = Pairs(self._home, self._choose_in_table)
         self._table_line = ipywidgets.HTML().add_class("genobit-grm-table-line")
-        table = ipywidgets.VBox([pair_filter(self), self._table_line, self._table.box])
-        body = [
-            wrapping(self._heatmap.box, self._scatter.box),
-            wrapping(self._histogram.box, panel(table, 400)),
-        ]
-        self.children = framed(self, grm_controls(self), body, "relationships")
+        self._samples = Samples(self._home, self._choose)
+        self._component_list = Components(self._home)
+        beside = ipywidgets.VBox([self._scatter.box, self._histogram.box])
+        beside.layout.flex, beside.layout.min_width = "1 1 320px", "0"
+        tabs = {
+            PICTURE: wrapping(self._heatmap.box, beside),
+            "relatives": ipywidgets.VBox([self._table_line, self._table.box]),
+            "samples": self._samples.box,
+            "components": self._component_list.box,
+        }
+        self.children = framed(
+            self, toolbar(self), drawer(self), tabs, "relationships", search(self)
+        )
 
     # Files.
 
@@ -177,12 +193,21 @@ class GRMExplorer(GRMTraits):
     def exports(self) -> tuple[Export, ...]:
         """Entries of the save menu."""
         return (
+            *self.papers,
             Export("selected samples (ids)", ".txt", self.save, "a sample a line, as plink --keep"),
             Export("listed pairs (CSV)", ".csv", self.save_pairs, "the pairs of the table"),
             Export("matrix (Zarr)", ".zarr", self.save_matrix, "relationships of all pairs"),
             Export("matrix (NetCDF)", ".nc", self.save_matrix, "relationships of all pairs"),
             self.page,
         )
+
+    def figure(self) -> Figure:
+        """Return the picture in view as a figure for papers.
+
+        It has the matrix, the components and the kinship of all samples, or the matrix alone: while
+        some samples are shown, without genotypes, and without components.
+        """
+        return figure_of(self, drawn(self._view), self._components, self._colouring())
 
     # Observers of traits and of the selection.
 
@@ -212,6 +237,8 @@ class GRMExplorer(GRMTraits):
             self._try(self._draw_scatter, self._components, stale)
         if self._all is not None and "compute" not in stale:
             self._try(self._draw_pairs, self._all, stale)
+        if self._all is not None and "tab" in stale:
+            self._try(self._draw_tab)
 
     def _compute(self) -> None:
         relations, shown = self.relations, self.shown
@@ -239,9 +266,10 @@ class GRMExplorer(GRMTraits):
             return
         if isinstance(result, Exception):
             self._all, self._drawn, self._said = None, (), f"Error: {in_words(result)}"
-            for view in (self._heatmap, self._histogram, self._table):
-                view.say("There is nothing to draw: see the message above.")
+            for view in (self._heatmap, self._histogram, self._table, self._samples):
+                view.say("There is nothing to draw: see the message below.")
             self._table_line.value = ""
+            self.card.show("", [])
             return
         self._all, self._view = every, _ = result
         self._drawn = wanted
@@ -265,9 +293,11 @@ class GRMExplorer(GRMTraits):
 
     def _got_components(self, result: Any, _seconds: float) -> None:
         if isinstance(result, Exception):
-            self._scatter.say(f"No principal components: {in_words(result)}")
+            for view in (self._scatter, self._component_list):
+                view.say(f"No principal components: {in_words(result)}")
             return
         self._components = result
+        self._component_list.draw(component_table(result))
         self._draw_scatter(result, {"scatter"})
 
     def _colouring(self) -> Colouring:
@@ -300,7 +330,23 @@ class GRMExplorer(GRMTraits):
         listed_anew = stale & {"matrix", "range", "listed"}
         if listed_anew or ("selection" in stale and self.pairs_of != "all"):
             self._list_pairs(every)
-        self._table.mark(self.selected)
+            self._undrawn.add("relatives")
+        if "matrix" in stale:
+            self._undrawn.add("samples")
+        self._draw_tab()
+        self.card.show(*card_of(self, every))
+
+    def _draw_tab(self) -> None:
+        """Draw the table in view if it is stale, and mark the selection in it."""
+        if self.tab == "relatives":
+            if self.tab in self._undrawn:
+                self._table.draw(self.selected)
+            self._table.mark(self.selected)
+        elif self.tab == "samples":
+            if self.tab in self._undrawn:
+                self._samples.draw(sample_table(self.relations, drawn(self._all)), self.selected)
+            self._samples.mark(self.selected)
+        self._undrawn.discard(self.tab)
 
     # The table of pairs, and the selection.
 
@@ -317,7 +363,7 @@ class GRMExplorer(GRMTraits):
             of=of,
             both=self.pairs_of == "both",
         )
-        self._table.draw(table, self.selected)
+        self._table.table = table
         n_found = int(table.attrs["found"])
         text = number(n_found, "pair") + (f", the {LISTED} closest" if n_found > LISTED else "")
         if self.between is not None:
@@ -351,4 +397,5 @@ _STALE_BY_TRAIT = {
     "between": {"range"},
     "pairs_of": {"listed"},
     "of_variants": {"compute"},
+    "tab": {"tab"},
 }

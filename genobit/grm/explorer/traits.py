@@ -9,13 +9,14 @@ import numpy as np
 import traitlets
 
 from genobit.grm.explorer.data import GIVEN
-from genobit.visual.controls import button, dropdown, linked, row
+from genobit.visual.controls import button, dropdown, linked
 from genobit.visual.explorer import Explorer, one_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.grm.explorer.data import GRMData
+    from genobit.grm.explorer.search import Finder
 
 
 class GRMTraits(Explorer):
@@ -25,6 +26,9 @@ class GRMTraits(Explorer):
     methods: tuple[str, ...]
 
     css = "genobit-grm"
+    opened_by = "explore.grm"
+    selectable = "samples or variants"
+    tabs = ("picture", "relatives", "samples", "components")
     method = traitlets.Unicode()
     colour_by = traitlets.Unicode("")
     component_x = traitlets.Int(1, min=1)
@@ -54,6 +58,21 @@ class GRMTraits(Explorer):
         if self.of_variants == "all" or self.method == GIVEN:
             return ()
         return tuple(self._places("variants").tolist())
+
+    @property
+    def finder(self) -> Finder:
+        """Names and labels of samples that the search box finds."""
+        return self.relations.finder
+
+    def find(self, text: str) -> None:
+        """Select samples by their names, or by labels such as a family or a population.
+
+        Parameters
+        ----------
+        text
+            Names and labels, with commas or spaces between.
+        """
+        self.selected = self.finder.find(text)
 
     def show_any(self) -> None:
         """List pairs of any relationship: clear the range ``between``."""
@@ -100,52 +119,54 @@ class GRMTraits(Explorer):
         return tuple(places.tolist())
 
 
-def grm_controls(explorer: GRMTraits) -> tuple[ipywidgets.HBox, ...]:
-    """Return the controls of the relationship explorer, which read and set its traits."""
-    return (_what(explorer), _selection(explorer))
-
-
-def _what(explorer: GRMTraits) -> ipywidgets.HBox:
+def toolbar(explorer: GRMTraits) -> list[ipywidgets.Widget]:
+    """Return the controls over the picture: method, colours and zoom."""
     relations = explorer.relations
-    method = dropdown(
-        "method", [(relations.label_of(name), name) for name in relations.methods], "240px"
+    method = ipywidgets.Dropdown(
+        options=[(relations.label_of(name), name) for name in relations.methods],
+        layout={"width": "136px"},
     )
     names = {"": "none"} | {
         name: name.removeprefix("sample_").replace("_", " ") for name in relations.variables
     }
-    colour = dropdown("colour by", [(text, name) for name, text in names.items()], "220px")
-    components = [(f"PC{k}", k) for k in range(1, relations.n_components + 1)]
-    x, y = (dropdown(axis, components, "110px") for axis in ("x", "y"))
-    over = [("all", "all"), ("selected", "selected")]
-    return row(
+    colour = dropdown("colour by", [(text, name) for name, text in names.items()], "190px")
+    return [
         linked(explorer, "method", method),
-        linked(explorer, "of_variants", dropdown("variants", over, "150px")),
         linked(explorer, "colour_by", colour),
-        linked(explorer, "component_x", x),
-        linked(explorer, "component_y", y),
-    )
+        _zoom(explorer),
+    ]
 
 
-def _selection(explorer: GRMTraits) -> ipywidgets.HBox:
-    zoom = button(explorer, "zoom to selection", "search-plus", "160px", explorer.zoom_to_selection)
-    every = button(explorer, "all samples", "expand", "130px", explorer.show_all)
-    whole = button(explorer, "any relationship", "arrows-h", "150px", explorer.show_any)
+def drawer(explorer: GRMTraits) -> dict[str, list[ipywidgets.Widget]]:
+    """Return the sections of the drawer."""
+    components = [(f"PC{k}", k) for k in range(1, explorer.relations.n_components + 1)]
+    x, y = (dropdown(axis, components, "") for axis in ("x", "y"))
+    pairs = [("all samples", "all"), ("selection, any", "any"), ("selection, both", "both")]
+    over = [("all", "all"), ("selected", "selected")]
+    whole = button(explorer, "any relationship", "arrows-h", "", explorer.show_any)
+
+    def offer(_change: Any) -> None:
+        whole.disabled = explorer.between is None
+
+    explorer.observe(offer, "between")
+    offer(None)
+    return {
+        "Components": [linked(explorer, "component_x", x), linked(explorer, "component_y", y)],
+        "Relatives": [linked(explorer, "pairs_of", dropdown("pairs of", pairs, "")), whole],
+        "Variants": [linked(explorer, "of_variants", dropdown("variants", over, ""))],
+    }
+
+
+def _zoom(explorer: GRMTraits) -> ipywidgets.HBox:
+    zoom = button(explorer, "", "search-plus", "32px", explorer.zoom_to_selection)
+    every = button(explorer, "", "expand", "32px", explorer.show_all)
+    zoom.add_class("genobit-grm-zoom-to-selection")
+    every.add_class("genobit-grm-all-samples")
 
     def offer(_change: Any) -> None:
         zoom.disabled = len(explorer.selected) < 2
         every.disabled = explorer.shown is None
-        whole.disabled = explorer.between is None
 
-    explorer.observe(offer, ["selected", "between", "shown"])
+    explorer.observe(offer, ["selected", "shown"])
     offer(None)
-    return row(zoom, every, whole)
-
-
-def pair_filter(explorer: GRMTraits) -> ipywidgets.Widget:
-    """Return the dropdown above the table, which sets the trait `pairs_of`."""
-    options = [
-        ("all samples", "all"),
-        ("selection with any sample", "any"),
-        ("selection", "both"),
-    ]
-    return linked(explorer, "pairs_of", dropdown("closest pairs of", options, "300px"))
+    return ipywidgets.HBox([zoom, every]).add_class("genobit-group")
