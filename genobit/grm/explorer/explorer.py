@@ -15,6 +15,7 @@ from genobit.grm.explorer.search import search
 from genobit.grm.explorer.tables import card_of, component_table, sample_table
 from genobit.grm.explorer.traits import GRMTraits, drawer, toolbar
 from genobit.grm.explorer.views import Components, Heatmap, Histogram, Pairs, Samples, Scatter
+from genobit.grm.plots.clustered import HEIGHT
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
@@ -153,6 +154,8 @@ class GRMExplorer(GRMTraits):
         self.children = framed(
             self, toolbar(self), drawer(self), tabs, "relationships", search(self)
         )
+        # Over the upper right of the histogram, where few pairs make bars low.
+        self.card.layout.top, self.card.layout.bottom = f"{HEIGHT // 2 + 32}px", "auto"
 
     # Files.
 

@@ -80,8 +80,11 @@ class Finder:
 
 
 def label_variables(ds: xr.Dataset, variables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the variables whose labels the search finds, the family first."""
-    known = dict(variables)
+    """Return the variables whose labels the search finds, the family first.
+
+    Other identifiers, such as those of parents, are left out: 0 would stand for many samples.
+    """
+    known = {name: values for name, values in variables.items() if not name.endswith("_id")}
     if "sample_family_id" in ds.variables:
         known = {"sample_family_id": ds["sample_family_id"].values, **known}
     return known

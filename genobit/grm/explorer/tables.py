@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from genobit.data import labels
 from genobit.grm.kinship import degree_of
 from genobit.grm.plots.result import measure_of
 from genobit.visual.colouring import colouring
@@ -27,11 +28,14 @@ def sample_table(relations: GRMData, every: OrderedMatrix) -> pd.DataFrame:
     """List all samples with their variables, their own value and their closest relative."""
     best, value = relations.closest(every.matrix)
     table = pd.DataFrame({"sample": relations.names})
-    for name, values in relations.variables.items():
-        table[name.removeprefix("sample_").replace("_", " ")] = colouring(name, values).values
-    table["with itself"] = np.diagonal(every.matrix.values).astype("f8")
     table["closest"] = np.where(best < 0, "", relations.names[best])
     table[measure_of(every.matrix).label] = value
+    table["with itself"] = np.diagonal(every.matrix.values).astype("f8")
+    for name, values in relations.variables.items():
+        # Colours of rare labels are shared, and their names with them.
+        many = labels.is_text(labels.decoded(values, name))
+        shown = labels.text(values, name) if many else colouring(name, values).values
+        table[name.removeprefix("sample_").replace("_", " ")] = shown
     return table
 
 

@@ -232,7 +232,7 @@ class Samples(_GRMView, TableView):
             name: Column(110, numbers("0.0000") if values.dtype.kind == "f" else None)
             for name, values in table.items()
         }
-        picture = draw_table(table, columns, width=720, height=_TABLE, fit=True)
+        picture = draw_table(table, columns, width=95 * len(columns), height=_TABLE, fit=True)
         self._list(picture, np.arange(len(table))[:, None], selected)
 
     def _picked(self, rows: list[int]) -> None:
