@@ -239,7 +239,9 @@ def test_search_selects_a_population(page: Any) -> None:
 
 
 def test_hover_names_the_pair(page: Any) -> None:
-    point_at(figure(page, "heatmap"), 0.5, 0.5, page.locator("text=/^s\\d\\d$/ >> visible=true").first)
+    point_at(
+        figure(page, "heatmap"), 0.5, 0.5, page.locator("text=/^s\\d\\d$/ >> visible=true").first
+    )
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

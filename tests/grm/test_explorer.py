@@ -15,7 +15,9 @@ from matplotlib.text import Text
 import genobit as gb
 from genobit.grm.explorer.explorer import GRMExplorer
 from genobit.grm.explorer.tables import component_table, sample_table
+from genobit.grm.plots.relatives import draw_rings
 from genobit.visual.selecting import BoxSelection, PointSelection
+from genobit.visual.tokens import OTHER_GROUP
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -260,6 +262,37 @@ class TestPairs:
         assert "nothing is selected" in explorer._table_line.value
         explorer.selected = [8, 9]
         assert len(table_of(explorer)) == found
+
+
+class TestKinship:
+    def test_is_computed_when_it_is_wanted(self, drawn, explorer):
+        assert explorer._kinship._plot is None
+        explorer.pairs_as = "kinship"
+        plot = explorer._kinship._plot
+        assert plot.pairs.degrees()["duplicate or twin"] == 1
+        assert explorer._histogram.box.layout.display == "none"
+        assert plot.colours == list(dict.fromkeys(plot.each[plot.each != OTHER_GROUP]))
+        explorer.colour_by = ""
+        assert explorer._kinship._plot.pairs is plot.pairs
+        assert len(explorer._kinship._plot.colours) == 1
+        assert explorer.status.startswith("KING: 24 samples")
+
+    def test_box_and_click_select_pairs(self, explorer):
+        explorer.pairs_as = "kinship"
+        plot = explorer._kinship._plot
+        explorer._choose(plot.inside(-0.1, 0.4, 0.1, 0.6).tolist())
+        assert explorer.selected == (3, 4)
+        twin = np.flatnonzero(plot.pairs.king > 0.4)[0]
+        near = plot.nearest(plot.pairs.ibs0[twin], plot.pairs.king[twin] + 0.001)
+        assert near.tolist() == [3, 4]
+        assert plot.nearest(plot.pairs.ibs0[twin] + 0.05, 0.45).tolist() == []
+        rings = draw_rings(plot, np.array([3, 4, 5]))
+        assert len(rings) == 3
+
+    def test_without_genotypes(self, ds, grm):
+        explorer = ds.drop_vars("call_genotype").genobit.explore.grm(grm, pairs_as="kinship")
+        assert "No KING kinship: KING kinship needs genotypes" in said(explorer._kinship)
+        assert not explorer.status.startswith("Error")
 
 
 class TestColours:

@@ -12,6 +12,8 @@ from genobit.data.autosomes import choose
 from genobit.grm.explorer.search import Finder, label_variables
 from genobit.grm.plots.heatmap import OrderedMatrix, arrange
 from genobit.grm.plots.paper_kinship import KinshipPairs, kinship_pairs
+from genobit.grm.plots.paper_tree import group_codes
+from genobit.grm.plots.relatives import KinshipPlot
 from genobit.grm.plots.result import MEASURES, check_square, computed, measure_of, sample_names
 from genobit.visual.colouring import sample_variables
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genobit.data.autosomes import Autosomes
+    from genobit.visual.colouring import Colouring
 
 #: Name of a given matrix among the methods.
 GIVEN = "given"
@@ -71,6 +74,7 @@ class GRMData:
         self.variables = sample_variables(ds, grm)
         self.names = self._names()
         self.finder = Finder(self.names, label_variables(ds, self.variables))
+        self._pairs: KinshipPairs | None = None
         self._matrices: dict[tuple[str, tuple[int, ...]], xr.DataArray] = {}
 
     def _check(self) -> None:
@@ -143,6 +147,13 @@ class GRMData:
         if not self.genotypes:
             raise ValueError("KING kinship needs genotypes, which the Dataset lacks")
         return kinship_pairs(self.ds, groups, n_groups, self._autosomes)
+
+    def kinship_plot(self, chosen: Colouring | None) -> KinshipPlot:
+        """Return KING kinship with the colours of samples, computed or from the cache."""
+        groups, colours = group_codes(chosen, self.n_samples)
+        if self._pairs is None:
+            self._pairs = self.kinship(np.zeros_like(groups), 1)
+        return KinshipPlot(self._pairs, groups, colours, self.names)
 
     def closest(self, matrix: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
         """Return the closest relative of each sample, -1 for none, and its value: (samples,)."""

@@ -9,18 +9,26 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.grm.explorer.data import GIVEN, GRMData
+from genobit.grm.explorer.controls import drawer, search, toolbar
+from genobit.grm.explorer.data import GRMData
 from genobit.grm.explorer.figures import figure_of
-from genobit.grm.explorer.search import search
-from genobit.grm.explorer.tables import card_of, component_table, sample_table
-from genobit.grm.explorer.traits import GRMTraits, drawer, toolbar
-from genobit.grm.explorer.views import Components, Heatmap, Histogram, Pairs, Samples, Scatter
+from genobit.grm.explorer.tables import card_of, component_table, matrix_in_words, sample_table
+from genobit.grm.explorer.traits import GRMTraits
+from genobit.grm.explorer.views import (
+    Components,
+    Heatmap,
+    Histogram,
+    Kinship,
+    Pairs,
+    Samples,
+    Scatter,
+)
 from genobit.grm.plots.clustered import HEIGHT
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.files import Export, dataset_writers
+from genobit.visual.files import Export
 from genobit.visual.frame import PICTURE, framed
 from genobit.visual.home import Throttled
 from genobit.visual.jobs import in_words
@@ -42,8 +50,6 @@ if TYPE_CHECKING:
 
 #: Most pairs in the table; `grm_pairs()` lists all.
 LISTED = 200
-#: File endings for lists of samples.
-_OF_IDS = (".txt", ".id", ".keep")
 
 
 class GRMExplorer(GRMTraits):
@@ -83,6 +89,9 @@ class GRMExplorer(GRMTraits):
     pairs_of
         Pairs to list in the table. "all" lists all pairs, "any" the pairs with at least one
         selected sample, and "both" the pairs of two selected samples.
+    pairs_as
+        Plot of pairs: "histogram" of the relationships, or "kinship", which shows KING kinship
+        against the share of opposite homozygotes, from all variants.
     of_variants
         Variants to use for relationships: "all", or "selected" for the selected variants only.
         Principal components and a given matrix always use all variants.
@@ -117,14 +126,18 @@ class GRMExplorer(GRMTraits):
         self._drawn: tuple[Any, ...] = ()
         self._from_table = False
         self._undrawn: set[str] = set()
-        self._stale = {"compute", "components", "selection"}
+        self._stale = {"compute", "components", "selection", "pairs"}
         initial.setdefault("method", self.methods[0])
         if "sample_population" in relations.variables:
             initial.setdefault("colour_by", "sample_population")
         if relations.n_components < 2:
             initial.setdefault("component_y", 1)
         super().__init__(**initial)
-        self._given = {"grm": grm, "pcs": pcs, "autosomes": None if autosomes is True else autosomes}
+        self._given = {
+            "grm": grm,
+            "pcs": pcs,
+            "autosomes": None if autosomes is True else autosomes,
+        }
         if self.selected:
             self._select("samples", self.selected)
         else:
@@ -143,7 +156,8 @@ class GRMExplorer(GRMTraits):
         self._table_line = ipywidgets.HTML().add_class("genobit-grm-table-line")
         self._samples = Samples(self._home, self._choose)
         self._component_list = Components(self._home)
-        beside = ipywidgets.VBox([self._scatter.box, self._histogram.box])
+        self._kinship = Kinship(self._home, self._choose)
+        beside = ipywidgets.VBox([self._scatter.box, self._histogram.box, self._kinship.box])
         beside.layout.flex, beside.layout.min_width = "1 1 320px", "0"
         tabs = {
             PICTURE: wrapping(self._heatmap.box, beside),
@@ -158,28 +172,6 @@ class GRMExplorer(GRMTraits):
         self.card.layout.top, self.card.layout.bottom = f"{HEIGHT // 2 + 32}px", "auto"
 
     # Files.
-
-    def save(self, path: str | Path) -> Path:
-        """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
-
-        The suffix is .txt, .id or .keep. Returns the absolute path. Raises ValueError if nothing is
-        selected, and FileExistsError for an existing file.
-        """
-        if not self.selected:
-            raise ValueError("nothing is selected; draw a lasso round samples first")
-        write = partial(self.relations.write_ids, self.selected)
-        return self._saved(
-            path, dict.fromkeys(_OF_IDS, write), number(len(self.selected), "sample id")
-        )
-
-    def save_matrix(self, path: str | Path) -> Path:
-        """Write the relationships of all samples to a new .zarr or .nc file.
-
-        Returns the absolute path. Raises FileExistsError for an existing file.
-        """
-        matrix = self.matrix
-        what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
-        return self._saved(path, dataset_writers(matrix.to_dataset(name=matrix.name)), what)
 
     def save_pairs(self, path: str | Path) -> Path:
         """Write the listed pairs to a new .csv file.
@@ -236,16 +228,18 @@ class GRMExplorer(GRMTraits):
             self._compute()
         if "components" in stale:
             self._work("principal components", self.relations.components, self._got_components)
+        if stale & {"pairs", "colour"}:
+            self._turn_pairs()
+        elif "selection" in stale:
+            self._kinship.mark(self.selected)
         if self._components is not None and stale & {"scatter", "selection"}:
             self._try(self._draw_scatter, self._components, stale)
         if self._all is not None and "compute" not in stale:
             self._try(self._draw_pairs, self._all, stale)
-        if self._all is not None and "tab" in stale:
-            self._try(self._draw_tab)
 
     def _compute(self) -> None:
         relations, shown = self.relations, self.shown
-        wanted = method, variants = self.method, self._chosen_variants()
+        wanted = method, variants = self.method, self.chosen_variants()
 
         def work() -> tuple[OrderedMatrix, OrderedMatrix] | None:
             if not self._wants(wanted, shown):
@@ -260,7 +254,7 @@ class GRMExplorer(GRMTraits):
         self._work(what, work, partial(self._got_matrix, wanted, shown))
 
     def _wants(self, wanted: tuple[Any, ...], shown: tuple[int, ...] | None) -> bool:
-        return (*wanted, shown) == (self.method, self._chosen_variants(), self.shown)
+        return (*wanted, shown) == (self.method, self.chosen_variants(), self.shown)
 
     def _got_matrix(
         self, wanted: tuple[Any, ...], shown: tuple[int, ...] | None, result: Any, seconds: float
@@ -276,23 +270,8 @@ class GRMExplorer(GRMTraits):
             return
         self._all, self._view = every, _ = result
         self._drawn = wanted
-        self._said = self._in_words(every, seconds)
+        self._said = f"{matrix_in_words(self, every)}; ready in {seconds:.1f} s"
         self._draw_pairs(every, {"matrix"})
-
-    def _in_words(self, every: OrderedMatrix, seconds: float) -> str:
-        text = f"{measure_of(every.matrix).label}: {number(every.n_samples, 'sample')}, "
-        text += number(len(every.pairs), "pair")
-        variants = every.matrix.attrs.get("variants")
-        if variants is not None:
-            text += f" over {number(int(variants), 'variant')}"
-        left_out = int(every.matrix.attrs.get("variants_left_out", 0))
-        if left_out:
-            text += f" ({left_out:,} on {every.matrix.attrs['contigs_left_out']} left out)"
-        if self.of_variants == "selected" and not self._chosen_variants():
-            text += " (as given)" if self.method == GIVEN else " (none is selected, so all)"
-        if every.tree.without:
-            text += f", {number(every.tree.without, 'sample')} without a value"
-        return f"{text}; ready in {seconds:.1f} s"
 
     def _got_components(self, result: Any, _seconds: float) -> None:
         if isinstance(result, Exception):
@@ -302,6 +281,21 @@ class GRMExplorer(GRMTraits):
         self._components = result
         self._component_list.draw(component_table(result))
         self._draw_scatter(result, {"scatter"})
+
+    def _turn_pairs(self) -> None:
+        """Show the plot of pairs that is wanted, and compute it if it is of kinship."""
+        for name, view in (("histogram", self._histogram), ("kinship", self._kinship)):
+            view.box.layout.display = "flex" if name == self.pairs_as else "none"
+        if self.pairs_as == "kinship":
+            chosen = self._colouring() if self.colour_by else None
+            work = partial(self.relations.kinship_plot, chosen)
+            self._work("KING kinship", work, self._got_kinship)
+
+    def _got_kinship(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._kinship.say(f"No KING kinship: {in_words(result)}")
+        else:
+            self._kinship.draw(result, self.selected)
 
     def _colouring(self) -> Colouring:
         nothing = np.zeros(self.relations.n_samples)
@@ -401,4 +395,5 @@ _STALE_BY_TRAIT = {
     "pairs_of": {"listed"},
     "of_variants": {"compute"},
     "tab": {"tab"},
+    "pairs_as": {"pairs"},
 }

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import ipywidgets
 import numpy as np
 
 from genobit.data import labels
@@ -16,17 +15,12 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from genobit.grm.explorer.traits import GRMTraits
-
-#: Up to this many selected samples, the search box shows their names.
-_SHOWN = 3
-
 
 class Finder:
     """Samples by name, and groups of samples by label.
 
-    names: (samples,). Labels are all text variables of the samples; upper and lower case matter only
-    where both are in use.
+    names: (samples,). Labels are all text variables of the samples. Upper and lower case matter
+    only where both are in use.
     """
 
     def __init__(self, names: np.ndarray, variables: Mapping[str, np.ndarray]) -> None:
@@ -88,30 +82,3 @@ def label_variables(ds: xr.Dataset, variables: Mapping[str, np.ndarray]) -> dict
     if "sample_family_id" in ds.variables:
         known = {"sample_family_id": ds["sample_family_id"].values, **known}
     return known
-
-
-def search(explorer: GRMTraits) -> ipywidgets.Text:
-    """Return the search box, which selects samples and shows up to three of them."""
-    finder = explorer.finder
-    text = ipywidgets.Text(
-        placeholder=finder.wanted,
-        tooltip=f"select by {finder.wanted}, with commas or spaces between; then Enter",
-        continuous_update=False,
-    ).add_class("genobit-grm-search")
-
-    def shown() -> str:
-        names = [str(explorer.relations.names[k]) for k in explorer.selected[: _SHOWN + 1]]
-        return ", ".join(names) if len(names) <= _SHOWN else ""
-
-    def show(_change: Any) -> None:
-        text.value = shown()
-
-    def ask(change: Any) -> None:
-        # No loop: the text of the current selection asks for nothing.
-        if change["new"].strip() and change["new"] != shown():
-            explorer.try_to(explorer.find, change["new"])
-
-    explorer.observe(show, "selected")
-    text.observe(ask, "value")
-    show(None)
-    return text

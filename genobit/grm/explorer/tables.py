@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from genobit.data import labels
+from genobit.grm.explorer.data import GIVEN
 from genobit.grm.kinship import degree_of
 from genobit.grm.plots.result import measure_of
 from genobit.visual.colouring import colouring
@@ -48,6 +49,23 @@ def component_table(pcs: xr.Dataset) -> pd.DataFrame:
     return table
 
 
+def matrix_in_words(explorer: GRMTraits, every: OrderedMatrix) -> str:
+    """Return the method, the samples, the pairs and the variants of a matrix in words."""
+    attrs = every.matrix.attrs
+    text = f"{measure_of(every.matrix).label}: {number(every.n_samples, 'sample')}, "
+    text += number(len(every.pairs), "pair")
+    if "variants" in attrs:
+        text += f" over {number(int(attrs['variants']), 'variant')}"
+    left_out = int(attrs.get("variants_left_out", 0))
+    if left_out:
+        text += f" ({left_out:,} on {attrs['contigs_left_out']} left out)"
+    if explorer.of_variants == "selected" and not explorer.chosen_variants():
+        text += " (as given)" if explorer.method == GIVEN else " (none is selected, so all)"
+    if every.tree.without:
+        text += f", {number(every.tree.without, 'sample')} without a value"
+    return text
+
+
 def card_of(explorer: GRMTraits, every: OrderedMatrix) -> tuple[str, list[tuple[str, str]]]:
     """Return title and values of the selection for the card."""
     names, chosen = explorer.relations.names, list(explorer.selected)
@@ -55,7 +73,9 @@ def card_of(explorer: GRMTraits, every: OrderedMatrix) -> tuple[str, list[tuple[
     if not chosen:
         return "", []
     if len(chosen) == 1:
-        return str(names[chosen[0]]), [(f"{measure.label}, itself", _text(values[chosen[0], chosen[0]]))]
+        return str(names[chosen[0]]), [
+            (f"{measure.label}, itself", _text(values[chosen[0], chosen[0]]))
+        ]
     first, second = (np.asarray(chosen)[side] for side in np.triu_indices(len(chosen), 1))
     found = values[first, second]
     if len(chosen) > _LISTED:

@@ -1,22 +1,29 @@
-"""The traits of the relationship explorer, and their controls."""
+"""The traits of the relationship explorer."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import numpy as np
 import traitlets
 
 from genobit.grm.explorer.data import GIVEN
-from genobit.visual.controls import button, dropdown, linked
 from genobit.visual.explorer import Explorer, one_of
+from genobit.visual.files import dataset_writers
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import xarray as xr
 
     from genobit.grm.explorer.data import GRMData
     from genobit.grm.explorer.search import Finder
+
+
+#: File endings for lists of samples.
+_OF_IDS = (".txt", ".id", ".keep")
 
 
 class GRMTraits(Explorer):
@@ -39,6 +46,7 @@ class GRMTraits(Explorer):
         traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True
     )
     pairs_of = traitlets.Enum(("all", "any", "both"), "all")
+    pairs_as = traitlets.Enum(("histogram", "kinship"), "histogram")
     of_variants = traitlets.Enum(("all", "selected"), "all")
 
     # Results for the reader.
@@ -51,9 +59,9 @@ class GRMTraits(Explorer):
     @property
     def matrix(self) -> xr.DataArray:
         """Relationships of all samples, by the chosen method and from the chosen variants."""
-        return self.relations.matrix(self.method, self._chosen_variants())
+        return self.relations.matrix(self.method, self.chosen_variants())
 
-    def _chosen_variants(self) -> tuple[int, ...]:
+    def chosen_variants(self) -> tuple[int, ...]:
         """Return the positions of the variants to use, empty for all."""
         if self.of_variants == "all" or self.method == GIVEN:
             return ()
@@ -73,6 +81,28 @@ class GRMTraits(Explorer):
             Names and labels, with commas or spaces between.
         """
         self.selected = self.finder.find(text)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
+
+        The suffix is .txt, .id or .keep. Returns the absolute path. Raises ValueError if nothing is
+        selected, and FileExistsError for an existing file.
+        """
+        if not self.selected:
+            raise ValueError("nothing is selected; draw a lasso round samples first")
+        write = partial(self.relations.write_ids, self.selected)
+        return self._saved(
+            path, dict.fromkeys(_OF_IDS, write), number(len(self.selected), "sample id")
+        )
+
+    def save_matrix(self, path: str | Path) -> Path:
+        """Write the relationships of all samples to a new .zarr or .nc file.
+
+        Returns the absolute path. Raises FileExistsError for an existing file.
+        """
+        matrix = self.matrix
+        what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
+        return self._saved(path, dataset_writers(matrix.to_dataset(name=matrix.name)), what)
 
     def show_any(self) -> None:
         """List pairs of any relationship: clear the range ``between``."""
@@ -117,56 +147,3 @@ class GRMTraits(Explorer):
                 f"are 0 to {last}"
             )
         return tuple(places.tolist())
-
-
-def toolbar(explorer: GRMTraits) -> list[ipywidgets.Widget]:
-    """Return the controls over the picture: method, colours and zoom."""
-    relations = explorer.relations
-    method = ipywidgets.Dropdown(
-        options=[(relations.label_of(name), name) for name in relations.methods],
-        layout={"width": "136px"},
-    )
-    names = {"": "none"} | {
-        name: name.removeprefix("sample_").replace("_", " ") for name in relations.variables
-    }
-    colour = dropdown("colour by", [(text, name) for name, text in names.items()], "190px")
-    return [
-        linked(explorer, "method", method),
-        linked(explorer, "colour_by", colour),
-        _zoom(explorer),
-    ]
-
-
-def drawer(explorer: GRMTraits) -> dict[str, list[ipywidgets.Widget]]:
-    """Return the sections of the drawer."""
-    components = [(f"PC{k}", k) for k in range(1, explorer.relations.n_components + 1)]
-    x, y = (dropdown(axis, components, "") for axis in ("x", "y"))
-    pairs = [("all samples", "all"), ("selection, any", "any"), ("selection, both", "both")]
-    over = [("all", "all"), ("selected", "selected")]
-    whole = button(explorer, "any relationship", "arrows-h", "", explorer.show_any)
-
-    def offer(_change: Any) -> None:
-        whole.disabled = explorer.between is None
-
-    explorer.observe(offer, "between")
-    offer(None)
-    return {
-        "Components": [linked(explorer, "component_x", x), linked(explorer, "component_y", y)],
-        "Relatives": [linked(explorer, "pairs_of", dropdown("pairs of", pairs, "")), whole],
-        "Variants": [linked(explorer, "of_variants", dropdown("variants", over, ""))],
-    }
-
-
-def _zoom(explorer: GRMTraits) -> ipywidgets.HBox:
-    zoom = button(explorer, "", "search-plus", "32px", explorer.zoom_to_selection)
-    every = button(explorer, "", "expand", "32px", explorer.show_all)
-    zoom.add_class("genobit-grm-zoom-to-selection")
-    every.add_class("genobit-grm-all-samples")
-
-    def offer(_change: Any) -> None:
-        zoom.disabled = len(explorer.selected) < 2
-        every.disabled = explorer.shown is None
-
-    explorer.observe(offer, ["selected", "shown"])
-    offer(None)
-    return ipywidgets.HBox([zoom, every]).add_class("genobit-group")

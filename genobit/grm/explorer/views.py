@@ -10,6 +10,7 @@ import numpy as np
 from genobit.grm.plots.clustered import ABOVE, HEIGHT, LEFT, ROOM, SIDE, draw_clustered
 from genobit.grm.plots.kinship import PairCounts, count_pairs, draw_histogram, draw_pairs
 from genobit.grm.plots.paper_matrix import matrix_panel
+from genobit.grm.plots.relatives import draw_relatives, draw_rings
 from genobit.visual.pixels import pair_at
 from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.style import fluid
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from genobit.grm.plots.heatmap import OrderedMatrix
     from genobit.grm.plots.paper_matrix import MatrixPanel
+    from genobit.grm.plots.relatives import KinshipPlot
     from genobit.grm.plots.result import Measure
     from genobit.visual.colouring import Colouring
     from genobit.visual.home import UiThread
@@ -184,6 +186,41 @@ class Histogram(_GRMView):
     def _picture(self) -> hv.Overlay:
         picture = draw_histogram(drawn(self._counted), between=self._between)
         return picture.opts(framewise=False)
+
+
+class Kinship(_GRMView):
+    """KING kinship of pairs; a box selects the samples of its pairs, a click those of one pair.
+
+    ``chosen`` is called with positions of samples.
+    """
+
+    name = "kinship"
+    size = (320, _HALF - 20)
+
+    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+        self._plot: KinshipPlot | None = None
+        self._selected: Sequence[int] = ()
+
+    def draw(self, plot: KinshipPlot, selected: Sequence[int]) -> None:
+        """Draw pairs, with rings around those of two selected samples."""
+        self._plot, self._selected = plot, selected
+        boxes = BoxSelection(
+            lambda *corners: self._chosen(plot.inside(*corners).tolist()),
+            lambda x, y: self._chosen(plot.nearest(x, y).tolist()),
+        )
+        self._build(self._picture, boxes.hook, _small)
+
+    def mark(self, selected: Sequence[int]) -> None:
+        """Mark samples, given by position."""
+        self._selected = selected
+        self._redraw()
+
+    def _picture(self) -> hv.Overlay:
+        plot, samples = drawn(self._plot), np.asarray(self._selected, "i8")
+        picture = draw_relatives(plot) * draw_rings(plot, samples)
+        return picture.opts(framewise=False, show_legend=False)
 
 
 class Pairs(_GRMView, TableView):

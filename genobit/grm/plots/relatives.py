@@ -137,19 +137,14 @@ def draw_relatives(shown: KinshipPlot) -> hv.Overlay:
     )
 
 
-def draw_rings(shown: KinshipPlot) -> hv.Points:
-    """Return rings around pairs, without any; see `ring_columns`."""
-    none = np.empty(0, "i8")
-    return hv.Points(ring_columns(shown, none), ["x", "y"], "size", label="Selected").opts(
-        fill_alpha=0, line_color=SELECTED_COLOUR, line_width=1.6, size="size", default_tools=[]
-    )
-
-
-def ring_columns(shown: KinshipPlot, samples: np.ndarray) -> dict[str, np.ndarray]:
-    """Return places and sizes of the rings around pairs of selected samples."""
+def draw_rings(shown: KinshipPlot, samples: np.ndarray) -> hv.Points:
+    """Draw rings around the pairs of selected samples; samples: positions."""
     pairs = shown.of_selected(samples)
     size = np.full(len(pairs), 11.0 if len(pairs) <= RINGS else 3.0)
-    return {"x": shown.pairs.ibs0[pairs], "y": shown.pairs.king[pairs], "size": size}
+    columns = {"x": shown.pairs.ibs0[pairs], "y": shown.pairs.king[pairs], "size": size}
+    return hv.Points(columns, ["x", "y"], "size", label="Selected").opts(
+        fill_alpha=0, line_color=SELECTED_COLOUR, line_width=1.6, size="size", default_tools=[]
+    )
 
 
 def _bands(ylim: tuple[float, float]) -> hv.Rectangles:
