@@ -15,7 +15,7 @@ from matplotlib.text import Text
 import genobit as gb
 from genobit.grm.explorer.explorer import GRMExplorer
 from genobit.grm.explorer.tables import component_table, sample_table
-from genobit.grm.plots.relatives import draw_rings
+from genobit.grm.plots.relatives import draw_relatives
 from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.tokens import OTHER_GROUP
 
@@ -286,8 +286,9 @@ class TestKinship:
         near = plot.nearest(plot.pairs.ibs0[twin], plot.pairs.king[twin] + 0.001)
         assert near.tolist() == [3, 4]
         assert plot.nearest(plot.pairs.ibs0[twin] + 0.05, 0.45).tolist() == []
-        rings = draw_rings(plot, np.array([3, 4, 5]))
-        assert len(rings) == 3
+        picture = draw_relatives(plot, [3, 4, 5])
+        assert len(picture.Points.Selected) == 3
+        assert picture.opts.get("plot").kwargs["xlim"] == plot.limits[0]
 
     def test_without_genotypes(self, ds, grm):
         explorer = ds.drop_vars("call_genotype").genobit.explore.grm(grm, pairs_as="kinship")

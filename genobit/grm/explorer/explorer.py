@@ -168,8 +168,7 @@ class GRMExplorer(GRMTraits):
         self.children = framed(
             self, toolbar(self), drawer(self), tabs, "relationships", search(self)
         )
-        # Over the upper right of the histogram, where few pairs make bars low.
-        self.card.layout.top, self.card.layout.bottom = f"{HEIGHT // 2 + 32}px", "auto"
+        self.card.layout.bottom = "auto"
 
     # Files.
 
@@ -286,6 +285,9 @@ class GRMExplorer(GRMTraits):
         """Show the plot of pairs that is wanted, and compute it if it is of kinship."""
         for name, view in (("histogram", self._histogram), ("kinship", self._kinship)):
             view.box.layout.display = "flex" if name == self.pairs_as else "none"
+        # The upper right of the histogram is empty; that of the kinship has the names of degrees.
+        below = HEIGHT // 2 if self.pairs_as == "histogram" else 0
+        self.card.layout.top = f"{below + 32}px"
         if self.pairs_as == "kinship":
             chosen = self._colouring() if self.colour_by else None
             work = partial(self.relations.kinship_plot, chosen)

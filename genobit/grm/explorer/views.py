@@ -10,7 +10,7 @@ import numpy as np
 from genobit.grm.plots.clustered import ABOVE, HEIGHT, LEFT, ROOM, SIDE, draw_clustered
 from genobit.grm.plots.kinship import PairCounts, count_pairs, draw_histogram, draw_pairs
 from genobit.grm.plots.paper_matrix import matrix_panel
-from genobit.grm.plots.relatives import draw_relatives, draw_rings
+from genobit.grm.plots.relatives import draw_relatives
 from genobit.visual.pixels import pair_at
 from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.style import fluid
@@ -218,9 +218,7 @@ class Kinship(_GRMView):
         self._redraw()
 
     def _picture(self) -> hv.Overlay:
-        plot, samples = drawn(self._plot), np.asarray(self._selected, "i8")
-        picture = draw_relatives(plot) * draw_rings(plot, samples)
-        return picture.opts(framewise=False, show_legend=False)
+        return draw_relatives(drawn(self._plot), self._selected).opts(framewise=False)
 
 
 class Pairs(_GRMView, TableView):

@@ -16,6 +16,8 @@ from genobit.visual.style import SELECTED_COLOUR, number
 from genobit.visual.tokens import BANDS, LIGHT, OTHER_GROUP
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from genobit.grm.plots.paper_kinship import KinshipPairs
 
 NAMES = {
@@ -109,13 +111,15 @@ class KinshipPlot:
         return np.union1d(self.pairs.first[pairs], self.pairs.second[pairs])
 
 
-def draw_relatives(shown: KinshipPlot) -> hv.Overlay:
+def draw_relatives(shown: KinshipPlot, selected: Sequence[int] = ()) -> hv.Overlay:
     """Draw pairs over the bands of degrees, with the number of pairs of each degree.
+
+    ``selected`` holds positions of samples; rings mark the pairs of two of them.
 
     Returns
     -------
         hv.Rectangles (bands) * hv.Points (others) * hv.Points (relatives) * hv.Labels (degrees) *
-        hv.Labels (what is left out).
+        hv.Labels (what is left out) * hv.Points (rings).
     """
     xlim, ylim = shown.limits
     every = np.arange(len(shown.pairs.king))
@@ -125,7 +129,8 @@ def draw_relatives(shown: KinshipPlot) -> hv.Overlay:
     overlay *= _points(shown, relatives, "Relatives").opts(
         size=7, line_color=LIGHT.ink, line_width=0.8, tools=[_hover()]
     )
-    return (overlay * _degrees(shown) * _left_out(shown, len(cloud) + len(relatives))).opts(
+    overlay *= _degrees(shown) * _left_out(shown, len(cloud) + len(relatives))
+    return (overlay * _rings(shown, np.asarray(selected, "i8"))).opts(
         title="",
         xlim=xlim,
         ylim=ylim,
@@ -137,7 +142,7 @@ def draw_relatives(shown: KinshipPlot) -> hv.Overlay:
     )
 
 
-def draw_rings(shown: KinshipPlot, samples: np.ndarray) -> hv.Points:
+def _rings(shown: KinshipPlot, samples: np.ndarray) -> hv.Points:
     """Draw rings around the pairs of selected samples; samples: positions."""
     pairs = shown.of_selected(samples)
     size = np.full(len(pairs), 11.0 if len(pairs) <= RINGS else 3.0)
@@ -204,7 +209,9 @@ def _left_out(shown: KinshipPlot, n_dots: int) -> hv.Labels:
     if n_dots < n_pairs:
         notes.append(f"{n_dots:,} dots for {number(n_pairs, 'pair')}")
     (left, _), (low, _) = shown.limits
-    return _labels([(left, low, f" {' · '.join(notes)}")], "left", "bottom", LIGHT.quiet)
+    return _labels(
+        [(left, low, "\n".join(f" {note}" for note in notes))], "left", "bottom", LIGHT.quiet
+    )
 
 
 def _labels(written: list[Any], align: str, baseline: str, colour: str) -> hv.Labels:
