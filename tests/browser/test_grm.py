@@ -214,6 +214,24 @@ def test_another_method(page: Any) -> None:
     tab(page, "picture")
 
 
+def test_kinship_in_place_of_the_histogram(page: Any) -> None:
+    plot = page.locator(".genobit-grm-pairs-as select")
+    in_drawer(page, lambda: plot.select_option(label="KING kinship"))
+    figure(page, "kinship").wait_for()
+    drawn(figure(page, "kinship"))
+    said = selection(page)
+    drag(
+        page,
+        "kinship",
+        *((0.2, 0.05), (0.4, 0.4)),
+        answer=lambda: selection(page) != said,
+        what="the samples of close pairs",
+    )
+    assert "s03" in selection(page)
+    in_drawer(page, lambda: plot.select_option(label="histogram"))
+    figure(page, "histogram").wait_for()
+
+
 def test_components(page: Any) -> None:
     before = settled(figure(page, "scatter"))
     chosen = page.locator(".genobit-grm-component-y select")

@@ -289,8 +289,7 @@ class GRMExplorer(GRMTraits):
         below = HEIGHT // 2 if self.pairs_as == "histogram" else 0
         self.card.layout.top = f"{below + 32}px"
         if self.pairs_as == "kinship":
-            chosen = self._colouring() if self.colour_by else None
-            work = partial(self.relations.kinship_plot, chosen)
+            work = partial(self.relations.kinship_plot, self._strip())
             self._work("KING kinship", work, self._got_kinship)
 
     def _got_kinship(self, result: Any, _seconds: float) -> None:
@@ -302,6 +301,9 @@ class GRMExplorer(GRMTraits):
     def _colouring(self) -> Colouring:
         nothing = np.zeros(self.relations.n_samples)
         return colouring(self.colour_by, self.relations.variables.get(self.colour_by, nothing))
+
+    def _strip(self) -> Colouring | None:
+        return self._colouring() if self.colour_by else None
 
     def _draw_scatter(self, components: xr.Dataset, stale: set[str]) -> None:
         if "scatter" in stale:
@@ -322,8 +324,7 @@ class GRMExplorer(GRMTraits):
             self._histogram.mark(self.between)
         if stale & {"matrix", "colour"}:
             shown = np.arange(self.relations.n_samples) if self.shown is None else self.shown
-            strip = self._colouring() if self.colour_by else None
-            self._heatmap.draw(drawn(self._view), np.asarray(shown), strip, self.selected)
+            self._heatmap.draw(drawn(self._view), np.asarray(shown), self._strip(), self.selected)
         elif "selection" in stale:
             self._heatmap.mark(self.selected)
         listed_anew = stale & {"matrix", "range", "listed"}
