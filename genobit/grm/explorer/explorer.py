@@ -124,8 +124,7 @@ class GRMExplorer(GRMTraits):
         self._view: OrderedMatrix | None = None
         self._components: xr.Dataset | None = None
         self._drawn: tuple[Any, ...] = ()
-        self._from_table = False
-        self._undrawn: set[str] = set()
+        self._from_table, self._undrawn = False, set[str]()
         self._stale = {"compute", "components", "selection", "pairs"}
         initial.setdefault("method", self.methods[0])
         if "sample_population" in relations.variables:
@@ -355,7 +354,7 @@ class GRMExplorer(GRMTraits):
         if self.pairs_of != "all" and self._listed_of:
             of = np.zeros(self.relations.n_samples, dtype=bool)
             of[list(self._listed_of)] = True
-        table = list_pairs(
+        self._table.table = table = list_pairs(
             every.matrix,
             every.pairs,
             limit=LISTED,
@@ -363,7 +362,6 @@ class GRMExplorer(GRMTraits):
             of=of,
             both=self.pairs_of == "both",
         )
-        self._table.table = table
         n_found = int(table.attrs["found"])
         text = number(n_found, "pair") + (f", the {LISTED} closest" if n_found > LISTED else "")
         if self.between is not None:
