@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from genobit.data.autosomes import Autosomes
     from genobit.visual.paper.page import Paper
 
+
 def relatedness(
     ds: xr.Dataset,
     *,
