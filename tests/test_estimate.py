@@ -128,7 +128,7 @@ def test_workers__are_those_of_the_scheduler() -> None:
         ds = cohort(random_calls(1, 2000, 3000)).genobit
         found = []
         for workers in (1, 4):
-            with dask.config.set(num_workers=workers):
+            with dask.config.set(scheduler="threads", num_workers=workers):
                 found.append(ds.estimate.ld("r2_em"))
     assert [x.workers for x in found] == [1, 4]
     assert 3 < found[0].seconds / found[1].seconds < 4.1

@@ -150,6 +150,7 @@ calls = {
     "holoviews": [plots, explore, explore_array, lambda: command("demo")],
     "ipywidgets": [explore, explore_array, lambda: cohort().genobit.explore()],
     "jupyterlab": [lambda: command("lab")],
+    "matplotlib": [plots, lambda: cohort().genobit.plot.relatedness()],
     "msprime": [lambda: gb.sample_dataset(cache_dir=folder)],
     "pyarrow": [
         lambda: cohort().genobit.ld_pairs(threshold=0.3).to_parquet(folder / "pairs"),

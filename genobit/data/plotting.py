@@ -66,7 +66,7 @@ class Plot:
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
         >>> ds.genobit.grm().genobit.plot()
-        <Figure 'VanRaden 1 of 3 samples': .show() opens it, .save("figure.pdf") writes it>
+        <Figure 'heatmap': .show() opens it, .save("figure.pdf") writes it>
         """
         # Import by name, as `explore` does.
         figures = importlib.import_module("genobit.launcher.figures")

@@ -8,30 +8,13 @@ from pathlib import Path
 
 import ipywidgets
 
-from genobit.visual.tokens import DARK as DARK_TOKENS
-from genobit.visual.tokens import LIGHT, Tokens
+from genobit.visual.tokens import DARK, LIGHT, Tokens
 
-#: CSS variables do not reach Bokeh's canvas, and its tables and hovers are white in every theme.
-#: Dark themes therefore invert the colours of plots, and rotate hues by 180 degrees so that hues
-#: stay. Order by lightness stays an order (`tests/visual/test_colouring.py` checks this for
-#: colour-blind readers). Saved pictures stay on white, for papers.
-DARK = "invert(0.93) hue-rotate(180deg)"
 _DARK_PAGES = (
     'body[data-jp-theme-light="false"] .genobit-explorer.genobit-theme-auto, '
     'body[data-vscode-theme-kind*="dark"] .genobit-explorer.genobit-theme-auto, '
     ".genobit-explorer.genobit-theme-dark"
 )
-_PLOTS = """
-.genobit-explorer .genobit-plot {
-  background: #fff; color: #111;
-  --jp-ui-font-color0: #111; --jp-ui-font-color1: #111; --jp-content-font-color1: #111;
-  --jp-layout-color0: #fff; --jp-layout-color1: #fff; --jp-cell-editor-background: #fff;
-}
-body[data-jp-theme-light="false"] .genobit-theme-auto .genobit-plot,
-body[data-vscode-theme-kind*="dark"] .genobit-theme-auto .genobit-plot,
-.genobit-theme-dark .genobit-plot { filter: FILTER; }
-""".replace("FILTER", DARK)
-
 THEMES = ("auto", "light", "dark")
 
 
@@ -46,8 +29,8 @@ def style_sheet() -> str:
     """Return the style sheet of explorers."""
     rules = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     light = f".genobit-explorer {{ {variables(LIGHT)} }}"
-    dark = f"{_DARK_PAGES} {{ {variables(DARK_TOKENS)} color-scheme: dark; }}"
-    return f"{light}\n{dark}\n{rules}{_PLOTS}"
+    dark = f"{_DARK_PAGES} {{ {variables(DARK)} color-scheme: dark; }}"
+    return f"{light}\n{dark}\n{rules}"
 
 
 def style() -> ipywidgets.HTML:

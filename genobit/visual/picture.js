@@ -63,7 +63,7 @@ const copied = (data) => data.buffer.slice(data.byteOffset, data.byteOffset + da
 const without_buffers = (_key, value) => (value?.to_base64 ? value.to_base64() : value)
 
 function apply(view, { content, names, buffers }) {
-  const patch = JSON.parse(content)
+  const patch = JSON.parse(view.coloured(content))
   const changes = patch.events.map(({ model, attr }) => ({ id: model?.id, attr }))
   view.doc.apply_json_patch(patch, new Map(names.map((name, k) => [name, copied(buffers[k])])))
   for (const { id, attr } of changes) {
@@ -72,6 +72,14 @@ function apply(view, { content, names, buffers }) {
     // `gestures.py` does not report it.
     if (range) range.genobit_known = { start: range.start, end: range.end }
   }
+}
+
+function is_dark(el) {
+  const explorer = el.closest(".genobit-explorer")
+  if (explorer?.classList.contains("genobit-theme-dark")) return true
+  if (explorer?.classList.contains("genobit-theme-light")) return false
+  const { jpThemeLight, vscodeThemeKind } = document.body.dataset
+  return jpThemeLight === "false" || (vscodeThemeKind ?? "").includes("dark")
 }
 
 function show_error(el, error) {
@@ -85,6 +93,7 @@ export default () => {
   let number = 0 // of the last patch of Python
   let asked = null // length of the log when a new snapshot was asked for
   let stale = false // views have to start again from the new snapshot
+  let colours = null // replaces light colours by dark ones in a text
 
   function refresh(model) {
     if (asked !== null) return
@@ -165,13 +174,16 @@ export default () => {
     const is_gone = () => view.opening !== opening
     el.textContent = "Loading the picture …"
     try {
-      const bokeh = await bokehjs(await library(model))
+      const shared = await library(model)
+      const bokeh = await bokehjs(shared)
       // BokehJS looks for the element in the page.
       while (!el.isConnected && !is_gone()) await sleep(20)
       if (is_gone()) return
       const { json, buffers } = model.get("snapshot")
       view.queue = [...log]
-      const doc = JSON.parse(json, (key, value) =>
+      view.dark = is_dark(el)
+      view.coloured = view.dark ? (colours ??= darkening(shared.get("colours"))) : (text) => text
+      const doc = JSON.parse(view.coloured(json), (key, value) =>
         key === "data" && buffers[value?.id] ? { buffer: copied(buffers[value.id]) } : value,
       )
       el.replaceChildren()
@@ -209,7 +221,19 @@ export default () => {
       const view = { el, events: [] }
       views.add(view)
       open(model, view)
+      // The snapshot may be older than the changes that the log has, so start from both.
+      const rethemed = new MutationObserver(() => {
+        if (!view.doc || view.dark === is_dark(el)) return
+        close(view)
+        open(model, view)
+      })
+      const explorer = el.closest(".genobit-explorer")
+      for (const themed of [document.body, explorer]) {
+        const filter = ["class", "data-jp-theme-light", "data-vscode-theme-kind"]
+        if (themed) rethemed.observe(themed, { attributeFilter: filter })
+      }
       return () => {
+        rethemed.disconnect()
         views.delete(view)
         close(view)
       }

@@ -11,7 +11,7 @@ Names of other packages that are not documented:
 - BokehJS, declared in its type files: `Document.on_change`, `create_json_patch`,
   `apply_json_patch`, `get_model_by_id`, `DocumentEvent.sync`, `ViewManager.roots`, `documents`
 
-Tested with bokeh 3.9.2, anywidget 0.11.0, ipywidgets 8.1.9 and HoloViews 1.23.2.
+Tested with bokeh 3.7.0 and 3.9.2, anywidget 0.9.13 and 0.11.0, ipywidgets 8.1.9, HoloViews 1.23.2.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from bokeh.models import Plot
 from bokeh.protocol import Protocol
 from bokeh.util.paths import static_path
 
+from genobit.visual.theming import DARKENING, dark_colours, theme
+
 if TYPE_CHECKING:
     from genobit.visual.home import UiThread
 
@@ -51,6 +53,8 @@ class Library(ipywidgets.Widget):
     version = traitlets.Unicode(bokeh.__version__).tag(sync=True)
     pieces = traitlets.Dict().tag(sync=True)
     """Gzipped JavaScript by name, in the order in which the parts load."""
+    colours = traitlets.Dict(dark_colours()).tag(sync=True)
+    """Colours of the dark theme: `plain` maps single colours, `ramps` are the ramps of both."""
 
 
 _libraries: list[Library] = []
@@ -88,7 +92,7 @@ class Picture(anywidget.AnyWidget):
         The Bokeh document.
     """
 
-    _esm = Path(__file__).with_suffix(".js")
+    _esm = DARKENING + Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
     library = traitlets.Instance(Library).tag(sync=True, **ipywidgets.widget_serialization)
     # The value that is sent is the document at that time, also when a page asks for all widgets.
     snapshot = traitlets.Int(0).tag(sync=True, to_json=_snapshot)
@@ -105,7 +109,9 @@ class Picture(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the views."""
-        self.document.remove_on_change(self._collect)
+        # A closed widget is closed again when it is deleted.
+        if self.comm is not None:
+            self.document.remove_on_change(self._collect)
         super().close()
 
     def close_later(self) -> None:
@@ -181,11 +187,9 @@ class Picture(anywidget.AnyWidget):
 
 def document_of(view: Any) -> Document:
     """Return a Bokeh document that shows a HoloViews object."""
-    document = Document()
-    renderer = hv.renderer("bokeh")
-    plot = renderer.get_plot(view)
+    document = Document(theme=theme())
+    plot = hv.renderer("bokeh").get_plot(view)
     plot.document = document
-    document.theme = renderer.theme
     for figure in plot.state.select({"type": Plot}):
         # HoloViews fixes the size of the frame, and Bokeh then misses the total size.
         if figure.sizing_mode == "fixed" and figure.width is None:

@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-#: By default, a selected row hardly differs from the rows around it.
-_SELECTED = f".slick-cell.selected {{ background-color: {LIGHT.tint} !important; }}"
+#: Tables have the colours of their explorer; elsewhere those of the light theme.
+_LOOKS = f"""
+:host {{ background: var(--gb-paper, {LIGHT.paper}); color: var(--gb-ink, {LIGHT.ink}); }}
+.slick-header-column, .slick-row, .slick-cell, .grid-canvas {{
+  background: var(--gb-paper, {LIGHT.paper}) !important; color: var(--gb-ink, {LIGHT.ink});
+  border-color: var(--gb-rule, {LIGHT.rule}) !important;
+}}
+.slick-cell.selected {{ background-color: var(--gb-tint, {LIGHT.tint}) !important; }}
+"""
 
 
 class Column(NamedTuple):
@@ -49,7 +56,7 @@ def draw_table(
 
     def set_columns(plot: Any, _element: Any) -> None:
         drawn = plot.handles["table"]
-        drawn.stylesheets = [InlineStyleSheet(css=_SELECTED)]
+        drawn.stylesheets = [InlineStyleSheet(css=_LOOKS)]
         for shown in drawn.columns:
             # Use the title: the field is the name without characters that JavaScript forbids.
             column = columns[shown.title]

@@ -75,7 +75,7 @@ def test_starts_with_the_best(page: Any) -> None:
     for view in ("cells", "marginals"):
         # Texts alone are many colours, too: the rectangles have to be there.
         until(
-            lambda view=view: (np.ptp(drawn(figure(page, view)), axis=2) > 30).mean() > 0.05, view
+            lambda view=view: (np.ptp(drawn(figure(page, view)), axis=2) > 15).mean() > 0.05, view
         )
 
 

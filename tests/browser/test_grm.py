@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from genobit.visual.style import SELECTED_COLOUR
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
@@ -103,6 +104,12 @@ def test_starts_with_pictures_and_says_what_was_computed(page: Any) -> None:
     says(page.locator(".genobit-grm-table .slick-row").first.inner_text, "s03")
 
 
+def is_marked(picture: np.ndarray) -> np.ndarray:
+    """Return the pixels in the colour of selected samples, bool (y, x)."""
+    colour = [int(SELECTED_COLOUR[k : k + 2], 16) for k in (1, 3, 5)]
+    return (picture[..., :3] == colour).all(axis=2)
+
+
 def test_lasso_selects_everywhere(page: Any) -> None:
     before = settled(figure(page, "heatmap"))
     drag(
@@ -113,9 +120,9 @@ def test_lasso_selects_everywhere(page: Any) -> None:
         what="the selection on the kernel",
     )
     assert 0 < int(re.search(r"(\d+) sample", selection(page))[1]) < 90
-    black = (before == 0x11).all(axis=2).sum()
+    marked = is_marked(before).sum()
     until(
-        lambda: (drawn(figure(page, "heatmap")) == 0x11).all(axis=2).sum() > black + 20,
+        lambda: is_marked(drawn(figure(page, "heatmap"))).sum() > marked + 20,
         "marks beside the matrix",
     )
 

@@ -64,7 +64,7 @@ def test_starts_with_the_first_tree(page: Any) -> None:
     for view in ("tree", "track"):
         # Texts alone are many colours, too: the branches and bars have to be there.
         until(
-            lambda view=view: (np.ptp(drawn(figure(page, view)), axis=2) > 30).mean() > 0.01, view
+            lambda view=view: (np.ptp(drawn(figure(page, view)), axis=2) > 15).mean() > 0.01, view
         )
     page.locator(".genobit-parsimony-sites .slick-row").first.wait_for()
 

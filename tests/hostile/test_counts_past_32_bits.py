@@ -213,7 +213,7 @@ def test_lengths_of_trees__times_weights() -> None:
 @pytest.mark.parametrize(("top", "left"), [(2**32, 2**33), (2**40 + 1, 2**41)])
 def test_positions_of_pairs(top: int, left: int) -> None:
     wanted = np.array([[False, True], [True, False]])
-    rows, columns = related_pairs._above(wanted, top, left)
+    rows, columns = related_pairs.above_diagonal(wanted, top, left)
     assert rows.tolist() == [top, top + 1]
     assert columns.tolist() == [left + 1, left]
     value = np.array([[0.1, 0.9], [-0.8, 0.2]])

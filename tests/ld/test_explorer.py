@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import traitlets
 import xarray as xr
+from matplotlib.image import AxesImage
+from matplotlib.text import Text
 
 import genobit  # noqa: F401  registers the accessor
 from genobit.data.regions import Region, parse_region
 from genobit.ld.explorer import explorer as explore_ld
 from genobit.ld.explorer import tile_cache, views
 from genobit.ld.explorer.region import Contig, region_text
+from genobit.visual.tokens import LIGHT
 
 
 @pytest.fixture(scope="module")
@@ -164,12 +168,7 @@ def test_a_region_is_set_as_text(bits):
 
 def test_the_id_of_a_variant_goes_to_it(bits):
     explorer = bits.genobit.explore.ld(region="1:10kb-30kb")
-    box = next(
-        child
-        for row in explorer.controls
-        for child in row.children
-        if "genobit-ld-region" in child._dom_classes
-    )
+    box = named(explorer, "genobit-ld-region")
     box.value = "v60"
     assert explorer.region == ("1", 55_000.0, 75_000.0)
     assert (explorer.lead, explorer.selected) == (60, (60,))
@@ -188,7 +187,7 @@ def test_the_id_of_a_variant_goes_to_it(bits):
 @pytest.mark.parametrize("text", ["chr1:10kb-12kb, v3", "1:10,000-12,000,v3", "v3;1:10000..12e3"])
 def test_the_select_box_takes_regions(bits, text):
     explorer = bits.genobit.explore.ld()
-    box = next(w for w in _all(explorer) if "genobit-ld-select" in w._dom_classes)
+    box = named(explorer, "genobit-ld-select")
     box.value = text
     assert explorer.selected == (3, 5, 6, 7)
 
@@ -199,9 +198,14 @@ def _all(widget):
         yield from _all(child)
 
 
+def named(explorer, name):
+    """The part of an explorer with a CSS class."""
+    return next(widget for widget in _all(explorer) if name in widget._dom_classes)
+
+
 def test_controls_follow_the_traits_and_lead_them(bits):
     explorer = bits.genobit.explore.ld()
-    dropdown = explorer.controls[0].children[0]
+    dropdown = named(explorer, "genobit-ld-statistic")
     explorer.statistic = "r"
     assert dropdown.value == "r"
     dropdown.value = "D"
@@ -312,47 +316,47 @@ def test_blocks_of_the_window_and_blocks_handed_in(bits, monkeypatch):
 
 
 def listed(explorer):
-    return explorer._beside._members
+    return explorer._lists._members
 
 
 def test_table_of_variants_and_selection_both_ways(bits):
-    explorer = bits.genobit.explore.ld(region=("1", 10_000, 30_000), beside="variants")
+    explorer = bits.genobit.explore.ld(region=("1", 10_000, 30_000), tab="variants")
     assert listed(explorer)[:, 0].tolist() == list(range(5, 26))
-    explorer._beside._picked([2, 4])
+    explorer._lists._picked([2, 4])
     assert explorer.selected == (7, 9)
     explorer.selected = (6, 90)
-    assert explorer._beside._picks.shown == {1}
+    assert explorer._lists._picks.shown == {1}
     explorer.region = ("1", 5_000, 15_000)
-    assert explorer._beside._picks.shown == {6}
+    assert explorer._lists._picks.shown == {6}
 
 
 def test_table_of_pairs_and_selection_both_ways(bits):
-    explorer = bits.genobit.explore.ld(beside="pairs", threshold=0.9)
+    explorer = bits.genobit.explore.ld(tab="pairs", threshold=0.9)
     first, second = listed(explorer).T
     r2 = bits.isel(variants=slice(0, 100)).genobit.ld("r2").values
     assert len(first) == (np.triu(r2, k=1) >= 0.9).sum() > 0
     assert (r2[first, second] >= 0.9).all()
-    explorer._beside._picked([1])
+    explorer._lists._picked([1])
     assert explorer.selected == (first[1], second[1])
     explorer.threshold = 0.0
     assert len(listed(explorer)) == 1_000
     # A click on a pair of the picture selects both of its variants.
     explorer.threshold = 0.9
     explorer._on_tap((first[0] + second[0]) / 2, -float(second[0] - first[0]) - 0.5)
-    assert explorer._beside._picks.shown == {0}
+    assert explorer._lists._picks.shown == {0}
 
 
 def test_no_pair_above_the_threshold_is_said(bits):
     explorer = bits.genobit.explore.ld(
-        region=("1", 5_000, 7_000), statistic="D", beside="pairs", threshold=1.0
+        region=("1", 5_000, 7_000), statistic="D", tab="pairs", threshold=1.0
     )
-    assert "No pair in view" in explorer._beside.box.children[0].children[0].value
+    assert "No pair in view" in explorer._lists.box.children[0].children[0].value
 
 
-def test_decay_beside_and_nothing(bits, monkeypatch):
+def test_decay_and_picture(bits, monkeypatch):
     shown = []
-    monkeypatch.setattr(views.SidePanel, "_show", lambda _self, picture: shown.append(picture))
-    explorer = bits.genobit.explore.ld(beside="decay")
+    monkeypatch.setattr(views.Lists, "_show", lambda _self, picture: shown.append(picture))
+    explorer = bits.genobit.explore.ld(tab="decay")
     assert not explorer.status.startswith("Error")
     expected = bits.isel(variants=slice(0, 100)).genobit.ld_decay("99000bp", parts=3)
     (picture,) = shown
@@ -360,11 +364,226 @@ def test_decay_beside_and_nothing(bits, monkeypatch):
     assert expected.fit == "does not fit"
     assert title.endswith("the curve does not fit: no half distance")
     assert [type(layer).__name__ for layer in picture] == ["Points", "Curve", "Segments"]
-    explorer.beside = "nothing"
-    assert not explorer._beside.box.children
+    explorer.tab = "picture"
+    assert not explorer._lists.box.children
 
 
 def test_selected_out_of_range(bits):
     explorer = bits.genobit.explore.ld()
     with pytest.raises(traitlets.TraitError, match="variants 0 to 119"):
         explorer.selected = (3, 120)
+
+
+def track_colours(explorer) -> dict[str, str]:
+    """Return the colour of each variant in the track as the browser has it."""
+    points = list(explorer._track._repaint._plot.subplots.values())[1]
+    data, field = points.handles["source"].data, points.handles["glyph"].fill_color
+    colours = data[field if isinstance(field, str) else field.field]
+    return dict(zip(data["variant"], colours, strict=True))
+
+
+def test_points_of_a_track_keep_their_colours_in_later_frames(bits):
+    table = pd.DataFrame({"ID": bits.variant_id.values, "P": np.geomspace(1e-9, 0.9, 120)})
+    explorer = bits.genobit.explore.ld(association=table)
+    first = track_colours(explorer)
+    assert len(set(first.values())) > 1
+    explorer.region = ("1", 5_000.0, 25_000.0)
+    later = track_colours(explorer)
+    assert 1 < len(later) < len(first)
+    assert later == {name: first[name] for name in later}
+
+
+class TestDiamonds:
+    """Cells of the triangle on the screen, whose size the browser tells."""
+
+    def screen(self, explorer, width: int, height: int):
+        explorer._gestures._on_size("tags", [], [width, height])
+        explorer.refresh()
+        return explorer._repaint._plot
+
+    def raster(self, plot) -> np.ndarray:
+        image = next(iter(plot.subplots.values()))
+        return image.handles["source"].data["image"][0]
+
+    def test_cells_are_squares_at_45_degrees(self, bits):
+        explorer = bits.genobit.explore.ld()
+        plot = self.screen(explorer, 900, 300)
+        explorer._gestures._apply()
+        figure, source = plot.state, next(iter(plot.subplots.values())).handles["source"]
+        across = 900 / (figure.x_range.end - figure.x_range.start)
+        down = 300 / (figure.y_range.end - figure.y_range.start)
+        # y is the distance of two variants, and a pair stands half of it below the base.
+        assert down == pytest.approx(across / 2)
+        rows, columns = self.raster(plot).shape
+        assert source.data["dw"][0] * across / columns == pytest.approx(
+            source.data["dh"][0] * down / rows
+        )
+
+    def test_the_raster_has_the_pixels_of_the_screen(self, bits):
+        explorer = bits.genobit.explore.ld()
+        assert self.raster(self.screen(explorer, 900, 300)).shape == (450, 900)
+        assert self.raster(self.screen(explorer, 500, 300)).shape == (250, 500)
+
+    def test_zoomed_out_a_cell_shows_several_pairs_and_says_so(self, bits):
+        explorer = bits.genobit.explore.ld()
+        plot = self.screen(explorer, 600, 300)
+        assert explorer._gestures._note.tags == []
+        explorer._gestures._on_range("tags", [], [-250.0, 350.0, plot.state.x_range.name])
+        explorer.refresh()
+        assert self.raster(plot).shape == (50, 100)
+        assert explorer._gestures._note.tags == ["pixel: strongest of up to 2 × 2 variants"]
+        explorer._on_tap(12.0, -4.5)
+        values = explorer.visible["r2"].values[10:12, 14:16]
+        first, second = explorer.selected
+        assert explorer.visible["r2"].values[first, second] == np.nanmax(values)
+
+
+class TestPaper:
+    """The figure for papers of the view."""
+
+    def cells(self, figure) -> tuple[int, ...]:
+        """Return the shape of the largest image: the map."""
+        images = [image.get_array() for image in figure.findobj(AxesImage)]
+        return max(images, key=np.size).shape[:2]
+
+    def words(self, figure) -> str:
+        return " ".join(text.get_text() for text in figure.findobj(Text)).replace("\n", " ")
+
+    @pytest.mark.parametrize("view", ["triangle", "square"])
+    def test_it_has_the_window_with_all_its_pairs(self, bits, view):
+        explorer = bits.genobit.explore.ld(
+            region=("1", 5_000.0, 25_000.0), lead=3, view=view, threshold=0.1
+        )
+        figure = explorer.figure()
+        explorer.view = "square"  # A figure keeps what it showed.
+        drawn = figure.to_matplotlib()
+        assert self.cells(drawn) == (21, 21)
+        assert "21 variants" in self.words(drawn)
+        assert "White: |r²| < 0.1" in self.words(drawn)
+        height, width = drawn.get_size_inches()[::-1]
+        assert (height / width > 0.8) == (view == "square")
+
+    def test_an_association_is_above_the_triangle(self, bits):
+        table = pd.DataFrame({"ID": bits.variant_id.values, "P": np.geomspace(1e-9, 0.9, 120)})
+        region = ("1", 5_000.0, 25_000.0)
+        explorer = bits.genobit.explore.ld(association=table, region=region, threshold=0.1)
+        explorer.lead = 12
+        drawn = explorer.figure().to_matplotlib()
+        assert self.cells(drawn) == (21, 21)
+        words = self.words(drawn)
+        assert "v12" in words
+        assert "White: |r²| < 0.1" in words
+        explorer.lead = 80  # Out of view: the triangle alone.
+        assert "v12" not in self.words(explorer.figure().to_matplotlib())
+        assert self.cells(explorer.figure().to_matplotlib()) == (21, 21)
+
+    def test_a_thinned_window_says_so(self, bits, monkeypatch):
+        monkeypatch.setattr(explore_ld, "MAX_VARIANTS", 30)
+        table = pd.DataFrame({"ID": bits.variant_id.values, "P": np.geomspace(1e-9, 0.9, 120)})
+        explorer = bits.genobit.explore.ld(association=table)
+        assert "4 neighbours in every 16" in self.words(explorer.figure().to_matplotlib())
+
+
+class TestFrame:
+    def test_the_toolbar_is_short_and_the_drawer_has_the_rest(self, bits):
+        explorer = bits.genobit.explore.ld()
+        toolbar = named(explorer, "genobit-toolbar")
+        assert len(toolbar.children) == 6  # statistic, frequency, zoom, search, export, drawer
+        assert explorer.drawer.layout.display == "none"
+        named(explorer, "genobit-open").value = True
+        assert explorer.drawer.layout.display == "flex"
+        hidden = {name for widget in _all(explorer.drawer) for name in widget._dom_classes}
+        wanted = {"view", "axis", "threshold", "aggregate", "show-blocks", "of-samples"}
+        assert {f"genobit-ld-{name}" for name in wanted} <= hidden
+
+    def test_tabs_show_the_picture_or_a_list(self, bits):
+        explorer = bits.genobit.explore.ld()
+        picture, lists = named(explorer, "genobit-body").children
+        assert (picture.layout.display, lists.layout.display) == ("flex", "none")
+        named(explorer, "genobit-ld-tab-pairs").click()
+        assert explorer.tab == "pairs"
+        assert (picture.layout.display, lists.layout.display) == ("none", "flex")
+        assert "genobit-on" in named(explorer, "genobit-ld-tab-pairs")._dom_classes
+        assert "genobit-on" not in named(explorer, "genobit-ld-tab-picture")._dom_classes
+        with pytest.raises(traitlets.TraitError, match="did you mean 'pairs'"):
+            explorer.tab = "pair"
+
+    def test_the_card_shows_the_selected_pair(self, bits):
+        explorer = bits.genobit.explore.ld()
+        assert explorer.card.layout.display == "none"
+        explorer.selected = (3, 8)
+        r2 = bits.isel(variants=[3]).genobit.ld("r2", other=bits.isel(variants=[8])).values[0, 0]
+        apart = abs(int(bits.variant_position[8]) - int(bits.variant_position[3])) / 1e3
+        for text in ("v3 × v8", f"{r2:.3f}", f"{apart:,.1f} kb"):
+            assert text in explorer.card.value
+        assert explorer.card.layout.display == "block"
+        explorer.tab = "decay"
+        assert explorer.card.layout.display == "none"
+        explorer.tab, explorer.selected = "picture", ()
+        assert explorer.card.layout.display == "none"
+
+    def test_python_opens_the_same_view(self, bits):
+        explorer = bits.genobit.explore.ld(
+            region="1:10kb-30kb", min_maf=0.1, lead=12, axis="position"
+        )
+        explorer.selected = (12, 14)
+        again = eval(explorer.python(), {"ds": bits})
+        names = ("region", "min_maf", "lead", "axis", "selected", "statistic", "tab")
+        assert [getattr(again, k) for k in names] == [getattr(explorer, k) for k in names]
+
+    def test_the_menu_saves_the_figure_beside_the_last_one(self, bits, tmp_path):
+        explorer = bits.genobit.explore.ld()
+        named(explorer, "genobit-ld-file").value = str(tmp_path / "window")
+        texts = [text for text, _ in explorer.menu.options]
+        for _ in range(2):
+            explorer.menu.index = texts.index("figure (PDF)")
+            assert explorer.menu.index == 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["window-2.pdf", "window.pdf"]
+        assert (tmp_path / "window.pdf").read_bytes().startswith(b"%PDF")
+
+    def test_copying_says_what_was_copied(self, bits):
+        explorer = bits.genobit.explore.ld()
+        explorer.menu.index = [text for text, _ in explorer.menu.options].index("copy Python")
+        assert explorer.status == f"Copied: {explorer.python()}"
+
+
+def lead_of(track):
+    """Return the identifier of the lead variant that a track of p-values draws."""
+    return track.Lead.I["variant"].item()
+
+
+class TestAssociation:
+    def table(self, bits):
+        p = np.geomspace(1e-3, 0.9, 120)
+        p[42] = 1e-12
+        return pd.DataFrame({"ID": bits.variant_id.values, "P": p})
+
+    def test_the_smallest_p_leads_and_the_region_is_round_it(self, bits):
+        explorer = bits.genobit.explore.ld(association=self.table(bits))
+        assert explorer.lead == 42
+        assert explorer.region[1] <= bits.variant_position[42] <= explorer.region[2]
+
+    def test_points_have_heights_and_colours_of_r2(self, bits):
+        explorer = bits.genobit.explore.ld(association=self.table(bits))
+        track = explorer._track_picture()
+        _, points, lead = track
+        assert lead["value"].tolist() == [12.0]
+        r2 = bits.isel(variants=slice(0, 100)).genobit.ld("r2", other=bits.isel(variants=[42]))
+        expected = dict(zip(r2["variant_id_0"].values, r2.values[:, 0], strict=True))
+        colours = (*LIGHT.r2_bins,)
+        for name, value, colour in zip(
+            points["variant"], points["r2"], points["colour"], strict=True
+        ):
+            np.testing.assert_allclose(value, expected[name], rtol=1e-6)
+            if np.isfinite(value):
+                assert colour == colours[min(int(value * 5), 4)]
+
+    def test_a_click_on_a_point_makes_it_the_lead(self, bits):
+        table = self.table(bits)
+        explorer = bits.genobit.explore.ld(association=table)
+        before = explorer._track_picture()
+        explorer._choose_point(7.0, -np.log10(table["P"][7]))
+        assert explorer.lead == 7
+        after = explorer._track_picture()
+        assert lead_of(after) == "v7"
+        assert lead_of(before) == "v42"

@@ -282,7 +282,7 @@ class PairTable:
         >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
         >>> ds.genobit.ld_pairs(threshold=0.5).plot()
-        <Figure '2 variables, 1 edge, 1 component': .show() opens it, ...>
+        <Figure 'network': .show() opens it, .save("figure.pdf") writes it>
         """
         # Import by name: the figures of networks are in a higher layer.
         figures = importlib.import_module("genobit.launcher.figures")

@@ -153,7 +153,7 @@ class Cohort:
         return study_of(self.bits, association, None, log10=False).matched.strength
 
     def first_look(self, contig: str, around: int | None = None) -> Region:
-        """Return the region of `FIRST_LOOK` variants: the first of a contig, or around a variant."""
+        """Return the region of `FIRST_LOOK` variants: the first, or those around a variant."""
         there = self.positions_on(contig)
         first = 0
         if around is not None:

@@ -67,7 +67,7 @@ def _paint_image(subplot: Any, drawing: Drawing) -> None:
     # bokeh counts rows from the bottom.
     subplot.handles["source"].data = {**place, "image": [drawing.pixels[::-1]]}
     mapper = subplot.handles["glyph"].color_mapper
-    if list(mapper.palette) != drawing.colours:
+    if list(mapper.palette) != drawing.colours:  # of a square: its threshold is in the colours
         mapper.palette = drawing.colours
 
 
@@ -246,4 +246,4 @@ class Lists(TableView):
             parts=int(np.clip(len(window.position) // RUN, 2, 50)),
         )
         picture = ld_decay(decay)
-        self._show(picture.opts(frame_width=300, frame_height=280, hooks=[plain_frame]))
+        self._show(picture.opts(hooks=[plain_frame, fluid(480)]))

@@ -36,9 +36,9 @@ def gene_track(
 
     The table `genes` has the columns of `genobit.io.genes.read_genes`. On an axis of evenly spaced
     variants, `position` is in base pairs and `at` on the axis, both (variants,), ascending. The
-    default axis is in Mb. Returns hv.Segments (genes) * hv.Labels (names). Names take `lanes` rows, and the
-    longest genes get theirs first. Genes without room for a name lie in the lowest row, and the title counts
-    them.
+    default axis is in Mb. Returns hv.Segments (genes) * hv.Labels (names). Names take `lanes` rows,
+    and the longest genes get theirs first. Genes without room for a name lie in the lowest row, and
+    the title counts them.
 
     Examples
     --------

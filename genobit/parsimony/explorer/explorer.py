@@ -14,9 +14,9 @@ from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track
 from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.layout import arrange
 from genobit.parsimony.plots.states import changes_of
-from genobit.visual.explorer import in_words
 from genobit.visual.frame import framed
 from genobit.visual.home import Throttled
+from genobit.visual.jobs import in_words
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
