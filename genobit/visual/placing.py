@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from genobit.visual.tokens import LIGHT
+
 #: Directions in which a circle may touch a placed circle.
 _DIRECTIONS = 36
 #: Width of a letter and height of a line, in screen pixels at 8 points.
@@ -138,5 +140,5 @@ def nearest_segment(ends: np.ndarray, x: float, y: float) -> tuple[int, float]:
 
 
 def backed(plot: Any, _element: Any) -> None:
-    """Draw texts on translucent white, so that they stay legible (a HoloViews hook)."""
-    plot.handles["glyph"].update(background_fill_color="white", background_fill_alpha=0.7)
+    """Draw texts on translucent paper, so that they stay legible (a HoloViews hook)."""
+    plot.handles["glyph"].update(background_fill_color=LIGHT.paper, background_fill_alpha=0.7)

@@ -443,7 +443,14 @@ def redrawn(element: Any, before: np.ndarray, share: float = 0.005) -> np.ndarra
 def save(page: Any, css: str, what: str) -> None:
     """Save something that the menu of an explorer offers."""
     page.locator(f".{css}-export select").select_option(label=what)
-    page.locator(f".{css}-save").click()
+
+
+def open_drawer(page: Any, css: str) -> None:
+    """Open the drawer of an explorer, which has most of its controls."""
+    opener = page.locator(f".{css} .genobit-open").first
+    if "mod-active" not in (opener.get_attribute("class") or ""):
+        opener.click()
+    page.locator(f".{css} .genobit-drawer").first.wait_for(state="visible")
 
 
 def not_blank(image: np.ndarray) -> bool:

@@ -17,6 +17,7 @@ from genobit.parsimony.explorer.views import Patches
 from genobit.parsimony.plots.pixel_layers import Dots, Lines, overlay
 from genobit.parsimony.rooting import splits
 from tests.kendall.test_explorer import said
+from tests.ld.test_explorer import named
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -117,17 +118,24 @@ class TestSites:
 
     def test_without_homoplasy(self, aln):
         explorer = aln.isel(sites=[2]).genobit.explore.parsimony(TREES)
+        explorer.tab = "sites"
         assert "No site has more changes" in said(explorer._sites)
         explorer.try_to(explorer.next_site)
         assert "no site has more changes" in explorer.status
 
-    def test_line_says_what_the_alignment_knows(self, explorer):
+    def test_card_says_what_the_alignment_knows(self, aln, explorer):
         explorer.site = 4
-        assert "site 4 (codon_position 2): " in explorer.site_line.value
+        scores = aln.genobit.parsimony(TREES[0])
+        assert "<h4>site 4 (codon_position 2)</h4>" in explorer.card.value
+        for name, of in (("changes", "changes"), ("fewest on any tree", "min_changes")):
+            assert f"<td>{name}</td><td>{int(scores[of][4])}</td>" in explorer.card.value
+        explorer.view = "two"
+        assert not explorer.card.value
 
     def test_table(self, aln, explorer):
         assert explorer.sites["extra"].tolist() == sorted(extra(aln), reverse=True)
         explorer.site = 0
+        explorer.tab = "sites"
         explorer._sites._picked([0])
         assert explorer.site == explorer.sites["site"][0]
 
@@ -150,25 +158,38 @@ class TestBranches:
         explorer._tree._tapped(x, y)
         assert explorer.branch == branch
         assert len(explorer.changes) == explorer.ancestry.tree.changes[branch]
-        listed = [value for _, value in explorer._changes.list.options]
-        assert listed == explorer.changes["site"].tolist()
+        explorer.tab = "changes"
+        assert explorer._changes._members[:, 0].tolist() == explorer.changes["site"].tolist()
         explorer._tree._tapped(x, y + 400)
         assert explorer.branch is None
 
     def test_a_change_chooses_its_site(self, explorer):
         explorer.branch = int(np.argmax(explorer.ancestry.tree.changes[:-1]))
-        for site in explorer.changes["site"]:
-            explorer._changes.list.value = site
+        explorer.tab = "changes"
+        picks = explorer._changes._picks
+        for row, site in enumerate(explorer.changes["site"]):
+            explorer._changes._picked([row])
             assert explorer.site == site
+            assert picks.shown == {row}
         others = set(range(6)) - set(explorer.changes["site"])
         explorer.site = others.pop()
-        assert explorer._changes.list.value is None
+        assert not picks.shown
+
+    def test_card_says_whether_the_site_changes(self, explorer):
+        explorer.branch = int(np.argmax(explorer.ancestry.tree.changes[:-1]))
+        inside = set(explorer.changes["site"])
+        for site in range(6):
+            explorer.site = site
+            said = "yes" if site in inside else "no"
+            assert f"<td>this site changes there</td><td>{said}</td>" in explorer.card.value
 
     def test_without_changes(self, explorer):
         explorer.branch = int(np.argmin(explorer.ancestry.tree.changes[:-1]))
+        explorer.tab = "changes"
         assert "No site changes" in said(explorer._changes)
 
     def test_none(self, explorer):
+        explorer.tab = "changes"
         assert "Click a branch" in said(explorer._changes)
         with pytest.raises(ValueError, match="no branch is chosen"):
             _ = explorer.changes
@@ -242,8 +263,11 @@ class TestTrees:
 
     def test_site_of_a_tree_that_is_not_in_view(self, explorer):
         explorer.view = "two"
+        assert "Robinson–Foulds distance" in explorer.status
         explorer.site = 2
-        assert "site 2 " in explorer.site_line.value
+        explorer.view = "tree"
+        assert "site 2 " in explorer.card.value
+        assert explorer.status.startswith("tree 1 of 3")
 
     @pytest.mark.parametrize("resolve", ["acctran", "deltran", "sets"])
     def test_ancestors(self, aln, explorer, resolve):
@@ -252,13 +276,100 @@ class TestTrees:
         assert (explorer.ancestry.states["states"].values == wanted["states"].values).all()
 
     def test_controls_follow(self, explorer):
-        view, tree, other, search = explorer.controls[0].children
+        view, tree, other, sites, search = explorer.children[1].children[:5]
         assert (search.layout.display, other.layout.display) == ("none", "none")
+        assert tree.options == tuple((name, k) for k, name in enumerate(explorer.tree_names))
         tree.value = 1
         assert explorer.tree == 1
         view.value = "two"
-        assert other.layout.display == "flex"
-        assert explorer.controls[1].layout.display == "none"
+        assert (sites.layout.display, other.layout.display) == ("none", "flex")
+        other.value = 0
+        assert explorer.other == 0
+
+    def test_waits_with_a_tree_that_is_not_the_first(self, aln):
+        explorer = aln.genobit.explore.parsimony(TREES, tree=2)
+        assert explorer.tree == explorer.children[1].children[1].value == 2
+
+
+class TestSearchBox:
+    @pytest.fixture
+    def box(self, explorer):
+        return named(explorer, "genobit-parsimony-find")
+
+    def test_site(self, explorer, box):
+        box.value = "4"
+        assert (explorer.site, box.value) == (4, "")
+        box.value = "6"
+        assert "the sites are 0 to 5" in explorer.status
+        assert (explorer.site, box.value) == (4, "6")
+
+    def test_taxa(self, explorer, box):
+        box.value = "b, e"
+        assert explorer.selection.samples == ("b", "e")
+        assert explorer._marks()["selected"] == [1, 4]
+        assert explorer.site != 4
+
+    def test_unknown(self, explorer, box):
+        box.value = "b, zebra"
+        assert "there is no taxon 'zebra' among the 6 (a, b, c, …)" in explorer.status
+        assert explorer.selection.samples == ()
+
+    def test_names_with_spaces_and_digits(self, aln):
+        spoken = aln.assign_coords(taxa=["1", "Homo sapiens", *"cdef"])
+        explorer = spoken.genobit.explore.parsimony()
+        site = explorer.site
+        for name in spoken.taxa.values[:2]:
+            explorer.find(str(name))
+            assert (explorer.selection.samples, explorer.site) == ((name,), site)
+
+
+class TestFrame:
+    def test_tabs_are_drawn_when_they_are_chosen(self, explorer):
+        assert explorer._undrawn >= {"sites", "changes"}
+        explorer.tab = "sites"
+        assert "sites" not in explorer._undrawn
+        assert explorer.card.layout.display == "none"
+        explorer.site = 2
+        assert "tree" in explorer._undrawn
+        explorer.tab = "picture"
+        assert "tree" not in explorer._undrawn
+
+    def test_tree_follows_the_size_of_the_page(self, explorer):
+        before = explorer._placed
+        explorer._tree._on_size("tags", [], [704, before.frame[1]])
+        assert explorer._placed.frame == (450, before.frame[1])
+        assert explorer._placed.laid.x.max() < 450 < before.laid.x.max()
+        narrow = explorer._placed
+        explorer._tree._on_size("tags", [], [700, before.frame[1]])  # a scroll bar
+        assert explorer._placed is narrow
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"view": "two", "other": 2},
+            {"tree": 1, "site": 3, "outgroup": ("a",), "resolve": "deltran"},
+            {"branch": 7, "layout_of_tree": "radial", "numbers": "support", "tab": "changes"},
+        ],
+    )
+    def test_python_opens_the_same_view(self, aln, explorer, changes):
+        for trait, value in changes.items():
+            setattr(explorer, trait, value)
+        again = eval(explorer.python(), {"ds": aln, "trees": TREES})
+        names = ("view", "tree", "other", "site", "branch", "outgroup", "layout_of_tree", "lengths")
+        names += ("numbers", "resolve", "tab", "tree_names", "status")
+        assert [getattr(again, k) for k in names] == [getattr(explorer, k) for k in names]
+
+    def test_menu_saves_the_figure(self, explorer, tmp_path):
+        named(explorer, "genobit-parsimony-file").value = str(tmp_path / "tree")
+        texts = [text for text, _ in explorer.menu.options]
+        for view in ("tree", "two"):
+            explorer.view = view
+            explorer.menu.index = texts.index("figure (PDF)")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["tree-2.pdf", "tree.pdf"]
+        assert (tmp_path / "tree.pdf").read_bytes().startswith(b"%PDF")
+        explorer.view = "search"
+        explorer.menu.index = texts.index("figure (PDF)")
+        assert "not from a search" in explorer.status
 
 
 class TestFiles:
@@ -308,12 +419,12 @@ class TestPatches:
         plot = hv.renderer("bokeh").get_plot(picture.opts(hooks=[patches.hook], title="before"))
         handles = {sub.current_frame.label: sub.handles for sub in plot.subplots.values()}
         dots = self.dots("#00ff00", "#0000ff", "#00ff00")
-        patches.replace([self.lines((0, 0, 2, 2), colour="#123456"), dots], "after")
+        patches.replace([self.lines((0, 0, 2, 2), colour="#123456"), dots], 640.0)
         assert handles["Lines"]["source"].data["x1"].tolist() == [2]
         # What HoloViews made one value of is a column again.
         assert handles["Dots"]["glyph"].fill_color == "color"
         assert handles["Dots"]["source"].data["color"].tolist() == list(dots.colour)
-        assert plot.state.title.text == "after"
+        assert (plot.state.x_range.start, plot.state.x_range.end) == (0, 640)
 
     def test_what_came_before_the_picture_is_not_lost(self):
         import holoviews as hv
@@ -346,9 +457,13 @@ def test_page_of_what_is_drawn(aln, drawn, tmp_path):
     explorer = aln.genobit.explore.parsimony(TREES)
     page = explorer.save_page(tmp_path / "page.html").read_text(encoding="utf-8")
     assert explorer.status == f"Saved the pictures to {tmp_path / 'page.html'}"
-    for part in ("changes beyond the fewest possible", "tree 1 of", '"DataTable"'):
+    for part in ("changes beyond the fewest possible", "Site changes"):
         assert part in page
+    assert '"DataTable"' not in page
     # Other pages of the explorer are hidden.
     assert "are not from a search" not in page
     with pytest.raises(FileExistsError, match="choose another name"):
         explorer.save_page(tmp_path / "page.html")
+    explorer.tab = "sites"
+    page = explorer.save_page(tmp_path / "sites.html").read_text(encoding="utf-8")
+    assert '"DataTable"' in page

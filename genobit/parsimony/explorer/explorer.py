@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
+from genobit.parsimony.explorer.controls import drawer, search_box, toolbar
 from genobit.parsimony.explorer.data import SEARCHED, Ancestry, TreeData
-from genobit.parsimony.explorer.traits import ParsimonyTraits, parsimony_controls
-from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track, TreeView
+from genobit.parsimony.explorer.traits import ParsimonyTraits
+from genobit.parsimony.explorer.views import Changes, Faces, Sites, Trace, Track, TreeView, card_of
 from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.layout import arrange
 from genobit.parsimony.plots.states import changes_of
-from genobit.visual.frame import framed
+from genobit.parsimony.plots.tree import omitted
+from genobit.visual.frame import PICTURE, framed
 from genobit.visual.home import Throttled
 from genobit.visual.jobs import in_words
-from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import drawn
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from genobit.parsimony.plots.layout import PlacedTree
 
 _WITHOUT = (
-    "There is no tree yet. Click search, or give trees: "
+    'There is no tree yet. Click "find trees", or give trees: '
     "aln.genobit.explore.parsimony(aln.genobit.parsimony_search())"
 )
 
@@ -64,15 +65,17 @@ class ParsimonyExplorer(ParsimonyTraits):
     numbers
         Numbers on branches: "changes", "support" or "none".
     resolve
-        Reconstruction of the ancestors: "acctran", "deltran", or "sets" for all possible states.
+        Reconstruction of the ancestors: "acctran" (changes close to the root), "deltran" (changes
+        close to the tips), or "sets" for all possible states.
     site
         Index of the site whose states are shown.
     branch
         Index of the node below the marked branch, or None.
     outgroup
         Taxa at which the tree is rooted. Without taxa, the tree is rooted as given.
-    tree_names
-        Descriptions of all trees (read only).
+    tab
+        Tab in view: the "picture", the table of homoplastic "sites", or the "changes" of the marked
+        branch.
 
     Raises
     ------
@@ -96,9 +99,12 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._placed: PlacedTree | None = None
         self._homoplasy = np.zeros(self.n_sites, dtype="i8")
         self._stale = set()
+        self._undrawn: set[str] = set()
+        self._words = dict.fromkeys(("two", "search"), "")
         if trees is not None:
             self.known.read(trees)
         super().__init__(**initial)
+        self._given = {"trees": trees}
         if not self._asked_site:
             self._follow_quietly("variants", own=False)
         self._later = Throttled(self._home, self.refresh)
@@ -107,23 +113,25 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._begin()
 
     def _make_parts(self) -> None:
-        self._tree = TreeView(self._home, self._choose_branch)
+        self._tree = TreeView(self._home, self._choose_branch, self._lay_out)
         self._track = Track(self._home, self._choose_site)
         self._changes = Changes(self._home, self._choose_site)
         self._sites = Sites(self._home, self._choose_site)
-        self._faces, self._trace = Faces(self._home), Trace(self._home)
-        self.site_line = ipywidgets.HTML().add_class("genobit-parsimony-site-line")
-        self._branch_line = ipywidgets.HTML().add_class("genobit-parsimony-branch-line")
-        self._sites_line = ipywidgets.HTML().add_class("genobit-parsimony-sites-line")
-        lists = [self._branch_line, self._changes.box, self._sites_line, self._sites.box]
-        beside = wrapping(self._tree.box, panel(ipywidgets.VBox(lists), 330))
+        self._faces, self._trace = Faces(self._home, self._face_anew), Trace(self._home)
+        self.branch_line = ipywidgets.HTML().add_class("genobit-parsimony-branch-line")
+        self.sites_line = ipywidgets.HTML().add_class("genobit-parsimony-sites-line")
         self._pages = {
-            "tree": ipywidgets.VBox([beside, self._track.box]),
+            "tree": ipywidgets.VBox([self._track.box, self._tree.box]),
             "two": self._faces.box,
             "search": self._trace.box,
         }
-        body = self._pages.values()
-        self.children = framed(self, parsimony_controls(self), body, "parsimony")
+        tabs = {
+            PICTURE: ipywidgets.VBox(list(self._pages.values())),
+            "sites": ipywidgets.VBox([self.sites_line, self._sites.box]),
+            "changes": ipywidgets.VBox([self.branch_line, self._changes.box]),
+        }
+        children = framed(self, toolbar(self), drawer(self), tabs, "parsimony", search_box(self))
+        self.children = children
 
     def _begin(self) -> None:
         self._turn_page()
@@ -133,7 +141,7 @@ class ParsimonyExplorer(ParsimonyTraits):
             self.search()
         else:
             self._said = self.status = _WITHOUT
-            self._say_in_all("There is no tree yet: see the message above.")
+            self._say_in_all("There is no tree yet: see the message below.")
 
     # Observers of traits and of the selection: taxa are samples, sites are variants.
 
@@ -151,7 +159,7 @@ class ParsimonyExplorer(ParsimonyTraits):
 
     def _follow(self, kind: str, *, own: bool) -> None:
         if kind == "samples":
-            self._mark({"selected"})
+            self._mark({"tree"})
             return
         sites = self._places("variants")
         if not own and len(sites) == 1:
@@ -164,11 +172,18 @@ class ParsimonyExplorer(ParsimonyTraits):
     def _choose_site(self, site: int) -> None:
         self.site = site
 
+    def _lay_out(self) -> None:
+        """Lay out the tree for a frame of another size."""
+        self._mark({"placed", "tree"})
+
+    def _face_anew(self) -> None:
+        self._mark({"faces"})
+
     # Results are computed on a worker thread and drawn on the main one.
 
     def _got_trees(self, result: Any, _seconds: float) -> None:
         if isinstance(result, Exception):
-            self._say_in_all("There is no tree: see the message above.")
+            self._say_in_all("There is no tree: see the message below.")
             raise result
         self._ask_scores()
 
@@ -178,7 +193,7 @@ class ParsimonyExplorer(ParsimonyTraits):
 
     def _got_scores(self, result: Any, _seconds: float) -> None:
         if isinstance(result, Exception):
-            self._say_in_all("There is nothing to draw: see the message above.")
+            self._say_in_all("There is nothing to draw: see the message below.")
             raise result
         known = self.known
         many = len(known.trees)
@@ -191,7 +206,7 @@ class ParsimonyExplorer(ParsimonyTraits):
             self._quiet = True  # chosen by code, not by the user
             self.site = int(np.argmax(homoplasy_of(known.of(self.tree))))
             self._quiet = False
-        self._stale |= {"ancestors", "sites", "page"}
+        self._stale |= {"ancestors", "homoplasy", "faces", "trace", "page"}
         self.refresh()
 
     def refresh(self) -> None:
@@ -206,21 +221,34 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._try(self._refresh, stale)
 
     def _refresh(self, stale: set[str]) -> None:
-        if "sites" in stale:
-            self._draw_sites()
-        if "ancestors" in stale:
-            self._ask_ancestors()
-        elif self._ancestry is not None:
-            if "placed" in stale:
-                self._placed = None
-            if stale & {"placed", "picture", "site", "branch", "selected"}:
-                self._draw_tree()
-            if "branch" in stale:
-                self._draw_changes()
+        if "homoplasy" in stale:
+            self._find_homoplasy()
+        if "page" in stale:
+            self._turn_page()
+        if "placed" in stale:
+            self._placed = None
         if "site" in stale:
             self._mark_site()
-        if stale & {"page", "faces"}:
-            self._turn_page()
+        self._undrawn |= stale & _PARTS
+        if "ancestors" in stale:
+            self._ask_ancestors()
+        self._draw()
+
+    def _draw(self) -> None:
+        """Draw the parts in view that need it; others wait until they are in view."""
+        drawn = self._undrawn & self._in_view()
+        if self._ancestry is None:
+            drawn -= {"tree", "changes"}
+        self._undrawn -= drawn
+        for part in sorted(drawn):
+            getattr(self, f"_draw_{part}")()
+        self._show_card()
+        self._said = self._in_words()
+        if not self.busy and not self.status.startswith("Error"):
+            self.status = self._said
+
+    def _in_view(self) -> set[str]:
+        return _PICTURES[self.view] if self.tab == PICTURE else {self.tab}
 
     def _ask_ancestors(self) -> None:
         wanted = (self.tree, self.outgroup, self.resolve)
@@ -230,64 +258,70 @@ class ParsimonyExplorer(ParsimonyTraits):
             self._got_ancestors,
         )
 
-    def _got_ancestors(self, result: Any, seconds: float) -> None:
+    def _got_ancestors(self, result: Any, _seconds: float) -> None:
         if isinstance(result, Exception):
             self._tree.say(in_words(result))
-            self._ancestry = None
+            self._ancestry, self.branch = None, None
             raise result
         wanted, ancestry = result
         if wanted != (self.tree, self.outgroup, self.resolve):
             return
         if ancestry is not self._ancestry:
+            first = self._ancestry is None
             self._ancestry, self._placed = ancestry, None
-            # Another tree numbers its nodes differently.
-            self.branch = None
-        self._said = f"{self.known.title(self.tree)}; ready in {seconds:.1f} s"
-        self._draw_tree()
-        self._draw_changes()
+            if not first:
+                # Another tree numbers its nodes differently.
+                self.branch = None
+        self._undrawn |= {"tree", "changes"}
+        self._draw()
 
     def _draw_tree(self) -> None:
-        states = self._site_states()
-        self.site_line.value = html.escape(states.title)
-        if self.view != "tree":
-            self._stale |= {"picture"}
-            return
-        self._tree.draw(
-            self._where(),
-            states,
-            **self._marks(),
-            title=self.known.title(self.tree),
+        self._tree.draw(self._where(), self._site_states(), **self._marks())
+
+    def _in_words(self) -> str:
+        """Return what is in view: by default a tree."""
+        if self.tab == PICTURE and self.view != "tree":
+            return self._words[self.view]
+        if self._ancestry is None:
+            return self._said
+        extra, sites = self._homoplasy, number(self.n_sites, "site")
+        return (
+            f"{self.known.title(self.tree)}{omitted(self._where())}; {int(extra.sum()):,} changes "
+            f"beyond the fewest possible, at {np.count_nonzero(extra):,} of {sites}"
         )
 
     def _where(self) -> PlacedTree:
         if self._placed is None:
-            self._placed = arrange(drawn(self._ancestry).tree, self.layout_of_tree, self.lengths)
+            tree = drawn(self._ancestry).tree
+            self._placed = arrange(tree, self.layout_of_tree, self.lengths, self._tree.frame)
         return self._placed
 
-    def _draw_sites(self) -> None:
-        scores = self.known.of(self.tree)
-        self._homoplasy = homoplasy_of(scores)
-        found = site_table(scores, least=1)
-        many = int(np.count_nonzero(self._homoplasy))
-        text = f"<b>{number(many, 'homoplastic site')}</b>"
-        self._sites_line.value = text + (f", the first {LISTED} listed" if many > LISTED else "")
+    def _find_homoplasy(self) -> None:
+        self._homoplasy = homoplasy_of(self.known.of(self.tree))
+        self._undrawn |= {"track", "sites"}
+
+    def _draw_track(self) -> None:
         self._track.draw(self._homoplasy, self.site)
+
+    def _draw_sites(self) -> None:
+        many = int(np.count_nonzero(self._homoplasy))
+        text = number(many, "homoplastic site")
+        self.sites_line.value = text + (f", the first {LISTED} listed" if many > LISTED else "")
         if many:
-            self._sites.draw(found, self.site)
+            self._sites.draw(site_table(self.known.of(self.tree), least=1), self.site)
         else:
             self._sites.say("No site has more changes than it needs.")
 
     def _draw_changes(self) -> None:
         if self.branch is None:
-            self._branch_line.value = "<b>changes of a branch</b>"
-            self._changes.say("Click a branch to list its changes.")
+            self.branch_line.value = ""
+            self._changes.say("Click a branch of the picture to list its changes.")
             return
         found = changes_of(drawn(self._ancestry).states, self.branch)
-        text = f"<b>branch to {html.escape(self._branch_name())}</b>: "
-        text += number(len(found), "change")
+        text = f"branch to {html.escape(self._branch_name())}: {number(len(found), 'change')}"
         if len(found) > LISTED:
             text += f", the first {LISTED} listed"
-        self._branch_line.value = text
+        self.branch_line.value = text
         if len(found):
             self._changes.draw(found[:LISTED], self.site)
         else:
@@ -296,7 +330,7 @@ class ParsimonyExplorer(ParsimonyTraits):
     def _branch_name(self) -> str:
         ancestry = drawn(self._ancestry)
         name = str(ancestry.tree.names[self.branch])
-        below = self.known.below(ancestry, self.branch)
+        below = self.known.below(ancestry, drawn(self.branch))
         if len(below) == 1:
             return name
         more = f" and {len(below) - 3} more" if len(below) > 4 else ""
@@ -305,54 +339,65 @@ class ParsimonyExplorer(ParsimonyTraits):
     def _mark_site(self) -> None:
         self._track.mark(self.site)
         self._sites.mark([self.site])
-        self._changes.mark(self.site)
+        self._changes.mark([self.site])
+
+    def _show_card(self) -> None:
+        """Show the chosen site and branch on the card, beside the tree."""
+        if self._ancestry is None or self.view != "tree":
+            self.card.show("", [])
+            return
+        states, branch = self._site_states(), None
+        if self.branch is not None:
+            many = int(self._ancestry.tree.changes[self.branch])
+            branch = (self._branch_name(), many, bool(states.changed[self.branch]))
+        rows = card_of(self.known.of(self.tree), self.site, branch)
+        self.card.show(states.title.split(": ")[0], rows)
 
     def _turn_page(self) -> None:
         # Hidden, not removed: a picture that comes back would be drawn again.
         for name, page in self._pages.items():
             page.layout.display = "flex" if name == self.view else "none"
-        if self.view == "two":
-            self._draw_faces()
-        elif self.view == "search":
-            self._draw_trace()
-        elif "picture" in self._stale and self._ancestry is not None:
-            self._stale -= {"picture"}
-            self._draw_tree()
+        if self.known.scores is None and self.view != "tree":
+            self._undrawn -= _PICTURES[self.view]
+            getattr(self, f"_draw_{next(iter(_PICTURES[self.view]))}")()
 
     def _draw_faces(self) -> None:
-        if len(self.known.trees) < 2:
-            self._faces.say("There is one tree; give two or more to see them face to face.")
+        try:
+            both, names = self._both()
+        except ValueError as error:
+            self._words["two"] = ""
+            self._faces.say(str(error))
             return
-        if self.tree == self.other:
-            self._faces.say("Choose another tree to compare with this one.")
-            return
-        both = [self.known.ancestors(k, (), self.resolve) for k in (self.tree, self.other)]
-        names = (f"tree {self.tree + 1}", f"tree {self.other + 1}")
-        self._faces.draw(both[0], both[1], names)
+        self._words["two"] = self._faces.draw(both, names)
 
     def _draw_trace(self) -> None:
         search = self.known.search
         if search is None or "trace" not in search:
+            self._words["search"] = ""
             self._trace.say(
                 "These trees are not from a search; parsimony_search() records its steps."
             )
             return
-        self._trace.draw(search)
+        self._words["search"] = self._trace.draw(search)
 
     def _say_in_all(self, text: str) -> None:
         for view in (self._tree, self._track, self._changes, self._sites):
             view.say(text)
 
 
+#: Parts of each view of the picture; all parts are drawn when they are in view.
+_PICTURES = {"tree": {"tree", "track"}, "two": {"faces"}, "search": {"trace"}}
+_PARTS = {"sites", "changes"}.union(*_PICTURES.values())
 _STALE_BY_TRAIT = {
     "view": {"page"},
-    "tree": {"ancestors", "sites", "faces"},
+    "tab": set(),
+    "tree": {"ancestors", "homoplasy", "faces"},
     "other": {"faces"},
-    "layout_of_tree": {"placed"},
-    "lengths": {"placed"},
-    "numbers": {"picture"},
-    "resolve": {"ancestors"},
-    "site": {"site"},
-    "branch": {"branch"},
+    "layout_of_tree": {"placed", "tree"},
+    "lengths": {"placed", "tree"},
+    "numbers": {"tree"},
+    "resolve": {"ancestors", "faces"},
+    "site": {"site", "tree"},
+    "branch": {"tree", "changes"},
     "outgroup": {"ancestors"},
 }

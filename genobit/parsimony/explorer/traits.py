@@ -1,26 +1,31 @@
-"""The traits of the parsimony explorer, its files, and the controls that set the traits."""
+"""The traits of the parsimony explorer, and its files."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import numpy as np
 import traitlets
 
 from genobit.data.labels import text
+from genobit.engine.spelling import did_you_mean
 from genobit.io.trees import to_trees
 from genobit.parsimony.plots.homoplasy import site_table
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.layout import arrange
+from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.pixel_layers import svg
+from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.states import SiteStates, changes_of, site_states
+from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import KEY, LAYOUTS, LENGTHS, NUMBERS, title_of
-from genobit.visual.controls import button, dropdown, linked, row
 from genobit.visual.explorer import Explorer
+from genobit.visual.figure import Figure
 from genobit.visual.files import Export
+from genobit.visual.frame import PICTURE
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
@@ -33,9 +38,9 @@ if TYPE_CHECKING:
 _TREES = (".nwk", ".newick", ".tre", ".nex", ".nexus")
 VIEWS = {"tree": "tree", "two trees": "two", "search": "search"}
 RESOLVES = {
-    "changes early (ACCTRAN)": "acctran",
-    "changes late (DELTRAN)": "deltran",
-    "all possible states": "sets",
+    "ACCTRAN (early)": "acctran",
+    "DELTRAN (late)": "deltran",
+    "all possible": "sets",
 }
 
 
@@ -44,11 +49,12 @@ class ParsimonyTraits(Explorer):
 
     known: TreeData
     n_sites: int
-    site_line: ipywidgets.HTML
     _homoplasy: np.ndarray
 
     css = "genobit-parsimony"
-    selectable = "taxa or sites"
+    selectable = "taxa"
+    opened_by = "explore.parsimony"
+    tabs = (PICTURE, "sites", "changes")
     view = traitlets.Enum(tuple(VIEWS.values()), "tree")
     tree = traitlets.Int(0)
     other = traitlets.Int(0)
@@ -60,8 +66,43 @@ class ParsimonyTraits(Explorer):
     branch: Any = traitlets.Int(None, allow_none=True)
     outgroup: Any = traitlets.Tuple(default_value=())
     tree_names: Any = traitlets.List(traitlets.Unicode())
+    """Descriptions of all trees; users only read them."""
 
     # Results and actions for users.
+
+    def find(self, words: str) -> None:
+        """Choose a site by its number, or select taxa by their names.
+
+        Parameters
+        ----------
+        words
+            Number of a site, from 0, or names of taxa with commas or spaces between.
+
+        Raises
+        ------
+        ValueError
+            If a name is not a taxon; the message names it.
+        TraitError
+            If there is no such site.
+        """
+        names = re.findall(r"[^,;\s]+", words)
+        # Names of taxa may have spaces.
+        whole = words.strip()
+        if whole in self.known.taxa:
+            names = [whole]
+        elif len(names) == 1 and names[0].isdecimal():
+            self.site = int(names[0])
+            return
+        if names:
+            places = {name: k for k, name in enumerate(self.known.taxa)}
+            for name in names:
+                if name not in places:
+                    some = ", ".join(self.known.taxa[:3])
+                    raise ValueError(
+                        f"there is no taxon {name!r} among the {len(places):,} ({some}, …)"
+                        f"{did_you_mean(name, list(places))}"
+                    )
+            self._select("samples", [places[name] for name in names])
 
     @property
     def ancestry(self) -> Ancestry:
@@ -175,12 +216,50 @@ class ParsimonyTraits(Explorer):
         """
         return self._saved_table(path, self.ancestry.changes(), "change")
 
+    def figure(self) -> Figure:
+        """Return the picture in view as a figure for papers.
+
+        A tree is drawn as a rectangular one, with a matrix of the sites that change most. Raises
+        ValueError if there is no tree.
+        """
+        if self.view == "two":
+            both, names = self._both()
+            labels = both[0].tree.names[: both[0].tree.n_tips]
+            faced = face(both[0].tree.parents, both[1].tree.parents)
+            return Figure(draw_faced(faced, labels, names))
+        if self.view == "search":
+            if self.known.search is None:
+                raise ValueError("these trees are not from a search, so there is no trace to draw")
+            return Figure(search_trace(self.known.search))
+        ancestry, title = self.ancestry, f"Tree {self.tree + 1} of {len(self.known.trees)}"
+        draw = partial(
+            paper_tree,
+            ancestry.states,
+            site=self.site,
+            alignment=self.known.alignment,
+            title=title if len(self.known.trees) > 1 else "Parsimony tree",
+            lengths=self.lengths,
+            numbers=self.numbers,
+            support=ancestry.tree.support if ancestry.tree.supported else None,
+        )
+        return Figure(None, draw, title)
+
+    def _both(self) -> tuple[list[Ancestry], tuple[str, str]]:
+        """Return the trees to draw face to face, and their names."""
+        if len(self.known.trees) < 2:
+            raise ValueError("There is one tree; give two or more to see them face to face.")
+        if self.tree == self.other:
+            raise ValueError("Choose another tree to compare with this one.")
+        both = [self.known.ancestors(k, (), self.resolve) for k in (self.tree, self.other)]
+        return both, (f"tree {self.tree + 1}", f"tree {self.other + 1}")
+
     @property
     def exports(self) -> tuple[Export, ...]:
         """Entries of the save menu."""
         newick = "the tree with changes as branch lengths"
         changes = "the changes of all branches"
         return (
+            *self.papers,
             Export("tree (Newick)", ".nwk", self.save_tree, newick),
             Export("tree (NEXUS)", ".nex", self.save_tree, newick),
             Export("picture of the tree (SVG)", ".svg", self.save_picture, "the tree as drawn"),
@@ -223,98 +302,3 @@ def _place(proposal: Any, size: int, of: str) -> int:
     if not 0 <= value < size:
         raise traitlets.TraitError(f"{name} is {value}, and the {of} are 0 to {size - 1}")
     return int(value)
-
-
-def parsimony_controls(explorer: ParsimonyTraits) -> tuple[ipywidgets.HBox, ...]:
-    """Make the controls of the parsimony explorer, which read and set its traits."""
-    of_a_tree = [_look(explorer), _sites(explorer)]
-
-    def offer(_change: Any) -> None:
-        for part in of_a_tree:
-            part.layout.display = "flex" if explorer.view == "tree" else "none"
-
-    explorer.observe(offer, "view")
-    offer(None)
-    return (_trees(explorer), *of_a_tree)
-
-
-def _trees(explorer: ParsimonyTraits) -> ipywidgets.HBox:
-    view = _toggles(list(VIEWS.items()), "90px")
-    tree = dropdown("tree", [("…", 0)], "260px")
-    other = dropdown("second tree", [("…", 0)], "260px")
-    search = button(explorer, "search", "search", "100px", explorer.search)
-
-    def offer(_change: Any) -> None:
-        for choice, trait in ((tree, "tree"), (other, "other")):
-            # The value is set from the trait: a list without the value would reset the trait.
-            choice.options = [(text, k) for k, text in enumerate(explorer.tree_names)] or [("…", 0)]
-            choice.value = getattr(explorer, trait)
-        search.layout.display = "none" if explorer.tree_names else "flex"
-
-    def arrange(_change: Any) -> None:
-        other.layout.display = "flex" if explorer.view == "two" else "none"
-
-    explorer.observe(offer, "tree_names")
-    explorer.observe(arrange, "view")
-    offer(None)
-    arrange(None)
-    return row(
-        linked(explorer, "view", view),
-        linked(explorer, "tree", tree),
-        linked(explorer, "other", other),
-        search,
-    )
-
-
-def _look(explorer: ParsimonyTraits) -> ipywidgets.HBox:
-    layout = _toggles([(name, name) for name in LAYOUTS], "104px")
-    lengths = _toggles([(name, name) for name in LENGTHS], "84px")
-    numbers = dropdown("on branches", [(name, name) for name in NUMBERS], "190px")
-    resolve = dropdown("ancestors", list(RESOLVES.items()), "280px")
-    here = button(explorer, "root here", "sign-in", "100px", explorer.root_here)
-    back = button(explorer, "root as given", "undo", "130px", explorer.root_as_given)
-
-    def offer(_change: Any) -> None:
-        here.disabled = explorer.branch is None
-        back.disabled = not explorer.outgroup
-
-    explorer.observe(offer, ["branch", "outgroup"])
-    offer(None)
-    return row(
-        linked(explorer, "layout_of_tree", layout),
-        ipywidgets.HTML("lengths"),
-        linked(explorer, "lengths", lengths),
-        linked(explorer, "numbers", numbers),
-        linked(explorer, "resolve", resolve),
-        here,
-        back,
-    )
-
-
-def _sites(explorer: ParsimonyTraits) -> ipywidgets.HBox:
-    last = explorer.n_sites - 1
-    slider = ipywidgets.IntSlider(
-        value=explorer.site,
-        min=0,
-        max=last,
-        description="site",
-        readout=False,
-        style={"description_width": "initial"},
-        layout={"width": "420px"},
-    )
-    box = ipywidgets.BoundedIntText(
-        value=explorer.site,
-        min=0,
-        max=last,
-        tooltip="number of a site, from 0",
-        layout={"width": "90px"},
-    ).add_class("genobit-parsimony-site-box")
-    slider_linked = linked(explorer, "site", slider)
-    linked(explorer, "site", box)
-    before = button(explorer, "previous", "step-backward", "110px", explorer.previous_site)
-    after = button(explorer, "next homoplastic", "step-forward", "160px", explorer.next_site)
-    return row(slider_linked, box, before, after, explorer.site_line)
-
-
-def _toggles(options: list[tuple[str, str]], width: str) -> ipywidgets.ToggleButtons:
-    return ipywidgets.ToggleButtons(options=options, style={"button_width": width})

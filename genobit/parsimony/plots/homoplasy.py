@@ -70,7 +70,7 @@ def homoplasy_of(result: xr.Dataset) -> np.ndarray:
 def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
     """Draw a track of homoplasy (sites,), with one site marked."""
     n_sites = len(homoplasy)
-    width = max(1, -(-n_sites // BARS))
+    width = sites_in_a_bar(n_sites)
     starts = np.arange(0, n_sites, width)
     ends = np.minimum(starts + width, n_sites)
     most = np.maximum.reduceat(homoplasy, starts)
@@ -136,9 +136,17 @@ def _title(homoplasy: np.ndarray, width: int) -> str:
         f"changes beyond the fewest possible: {int(homoplasy.sum()):,} "
         f"at {some:,} of {number(len(homoplasy), 'site')}"
     )
-    if width > 1:
-        text += f"; a bar is {width} sites: the most (pale) and the mean (dark)"
-    return text
+    return f"{text}; {bars_in_words(width)}" if width > 1 else text
+
+
+def sites_in_a_bar(n_sites: int) -> int:
+    """Return the number of sites in a bar of the track."""
+    return max(1, -(-n_sites // BARS))
+
+
+def bars_in_words(width: int) -> str:
+    """Say what a bar of several sites shows."""
+    return f"a bar is {width} sites: the most (pale) and the mean (dark)"
 
 
 def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd.DataFrame:
@@ -181,14 +189,14 @@ def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd
     return pd.DataFrame(columns)
 
 
-def draw_sites(table: pd.DataFrame) -> hv.Table:
+def draw_sites(table: pd.DataFrame, width: int = 395, height: int = 230) -> hv.Table:
     """Draw a table from `site_table`; a click on a column name sorts it."""
     shown = table.rename(columns={"min_changes": "least", "max_changes": "most"})
     columns = {
         str(name): Column(54, numbers("0.000" if name in {"ci", "ri"} else "0,0"))
         for name in shown.columns
     }
-    return draw_table(shown, columns, width=395, height=230, fit=True)
+    return draw_table(shown, columns, width=width, height=height, fit=True)
 
 
 def _hover(width: int) -> HoverTool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from genobit.parsimony.plots.layout import LETTERS, WIDTH, PlacedTree
 from genobit.parsimony.plots.pixel_layers import Dots, Layer, Lines, Texts
-from genobit.parsimony.plots.states import DARK, SiteStates
+from genobit.parsimony.plots.states import DARK, UNSURE, SiteStates
 from genobit.visual.placing import LETTER, free_labels
 from genobit.visual.style import LEAD_COLOUR, SELECTED_COLOUR, SEQUENTIAL, number, shortened
 from genobit.visual.tokens import LIGHT, OTHER_GROUP, ramp
@@ -24,6 +24,9 @@ _LETTERED = 11.0
 _RING = 7.0
 _THIN, _THICK = 1.6, 5.0
 _NO_CHANGE = OTHER_GROUP
+#: Colours of letters by layer. Colours of states are alike in dark themes, where black and white
+#: by name stay, too; the white of unsure states becomes dark.
+_LETTERS = {"States": "black", "Pale states": "white", "Unsure states": LIGHT.ink}
 _CHANGES = ramp(SEQUENTIAL, 6, 0.35)
 
 
@@ -126,14 +129,21 @@ def _letters(placed: PlacedTree, states: SiteStates | None) -> list[Layer]:
     """Write states as letters in their dots, if the dots are large enough."""
     laid, drawn = placed.laid, states is not None and _dot_size(placed) >= _LETTERED
     short = [drawn and len(state) == 1 for state in (states.states if states else [])]
-    dark = [short[k] and states.colours[k] in DARK for k in range(len(short))] if states else []
     layers: list[Layer] = []
-    for label, colour, wanted in (("States", LIGHT.ink, False), ("Pale states", LIGHT.paper, True)):
-        chosen = [k for k, here in enumerate(short) if here and dark[k] == wanted]
+    for label, colour in _LETTERS.items():
+        wanted = [_letter(of) == label for of in (states.colours if states else [])]
+        chosen = [k for k, here in enumerate(short) if here and wanted[k]]
         letters = [states.states[k] for k in chosen] if states else []
         x, y = laid.x[chosen], laid.y[chosen]
         layers.append(Texts(label, x, y, letters, 7, colour, style="bold"))
     return layers
+
+
+def _letter(colour: str) -> str:
+    """Return the layer of a letter on a dot of a colour."""
+    if colour == UNSURE:
+        return "Unsure states"
+    return "Pale states" if colour in DARK else "States"
 
 
 def _names(placed: PlacedTree) -> list[Layer]:

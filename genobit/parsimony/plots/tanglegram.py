@@ -173,16 +173,45 @@ def _inner_splits(parents: Nodes) -> set[int]:
     return {split for split in found if 1 < split.bit_count() < n_tips - 1}
 
 
-def draw_faced(faced: TreePair, labels: np.ndarray, names: tuple[str, str]) -> hv.Overlay:
-    """Draw two trees face to face, with the names of the tips and of both trees."""
+def draw_faced(
+    faced: TreePair,
+    labels: np.ndarray,
+    names: tuple[str, str],
+    size: tuple[float, float] | None = None,
+) -> hv.Overlay:
+    """Draw two trees face to face, with the names of the tips and of both trees.
+
+    ``size`` is the width and height of the frame. By default, they follow from the trees.
+    """
     n_tips = len(labels)
-    height = float(np.clip(_PITCH * n_tips, _LEAST, _MOST))
+    width, height = size or (_WIDTH, float(np.clip(_PITCH * n_tips, _LEAST, _MOST)) + 6)
+    layers, every = _faced_layers(faced, labels, width, height - 6)
+    return figure(layers, width, height, faced_in_words(faced, names, every))
+
+
+def faced_in_words(faced: TreePair, names: tuple[str, str], every: int = 1) -> str:
+    """Say in two lines how far two trees are apart, and which branches are orange."""
+    distance, most = faced.distance, 2 * (tips(faced.parents[0]) - 3)
+    return (
+        f"{names[0]} and {names[1]}: Robinson–Foulds distance {distance} of {max(most, 0)}"
+        f"{' (the same tree)' if not distance else ''}, {number(faced.crossings, 'crossing')}\n"
+        "orange branches: groups of tips that the other tree has not"
+        + (f"; every {every}th name is written" if every > 1 else "")
+    )
+
+
+def _faced_layers(
+    faced: TreePair, labels: np.ndarray, width: float, height: float
+) -> tuple[list[Layer], int]:
+    """Return the layers of two trees, and the step between tips with a name."""
+    n_tips = len(labels)
     size = float(np.clip(height / n_tips / 1.5, 6, 9))
     every = max(1, int(np.ceil(9 * n_tips / height)))
     short = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in labels]
     room = max(len(name) for name in short) * LETTER * size / 8 + 20
-    inner = (_WIDTH - _BETWEEN) / 2 - room
-    sides = ((8.0, inner), (_WIDTH - 8.0, _WIDTH - inner))
+    between = min(_BETWEEN, width / 5)
+    inner = (width - between) / 2 - room
+    sides = ((8.0, inner), (width - 8.0, width - inner))
     laid = [
         rectangular(of, rank, even_depths(of), (outer, 6.0, to, height))
         for of, rank, (outer, to) in zip(faced.parents, faced.ranks, sides, strict=True)
@@ -191,7 +220,7 @@ def draw_faced(faced: TreePair, labels: np.ndarray, names: tuple[str, str]) -> h
         [
             np.full(n_tips, inner + room),
             laid[0].y[:n_tips],
-            np.full(n_tips, _WIDTH - inner - room),
+            np.full(n_tips, width - inner - room),
             laid[1].y[:n_tips],
         ]
     )
@@ -207,14 +236,7 @@ def draw_faced(faced: TreePair, labels: np.ndarray, names: tuple[str, str]) -> h
         x, y = place.x[shown] + away, place.y[shown]
         words = [short[k] for k in shown]
         layers.append(Texts(f"{label} names", x, y, words, size, align=align))
-    distance, most = faced.distance, 2 * (n_tips - 3)
-    title = (
-        f"{names[0]} and {names[1]}: Robinson–Foulds distance {distance} of {max(most, 0)}"
-        f"{' (the same tree)' if not distance else ''}, {number(faced.crossings, 'crossing')}\n"
-        "orange branches: groups of tips that the other tree has not"
-        + (f"; every {every}th name is written" if every > 1 else "")
-    )
-    return figure(layers, _WIDTH, height + 6, title)
+    return layers, every
 
 
 def _tree(label: str, laid: TreeLayout, own: np.ndarray) -> Lines:
