@@ -228,6 +228,11 @@ class TestFrame:
         explorer.chosen = None
         assert explorer.card.layout.display == "none"
 
+    def test_status_says_how_many_arcs_are_drawn(self, ds, monkeypatch):
+        monkeypatch.setattr("genobit.epistasis.plots.arcs.MOST_ARCS", 7)
+        explorer = ds.genobit.explore.epistasis(ds.genobit.epistasis("sample_case", top=30))
+        assert explorer.status.endswith("; arcs of the best 7 of 30 pairs")
+
     @pytest.mark.parametrize("tab", EpistasisExplorer.tabs)
     def test_figure(self, explorer, tab, tmp_path):
         explorer.tab = tab

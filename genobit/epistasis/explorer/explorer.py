@@ -11,12 +11,14 @@ import traitlets
 
 from genobit.epistasis.explorer.controls import drawer, toolbar
 from genobit.epistasis.explorer.views import (
+    BROAD,
     Cells,
     Genome,
     Marginals,
     Permutations,
     Table,
     card_of,
+    left_out,
     picture_of,
 )
 from genobit.epistasis.plots.arcs import arcs
@@ -76,8 +78,7 @@ class EpistasisExplorer(Explorer):
         "permutations".
     of_variants
         Combinations to list: "all", or "selected" (the default) for combinations with a variant
-        that another explorer selected. If no other explorer has selected variants, all
-        combinations are listed.
+        that was selected by name or in another explorer. Without such a variant, all are listed.
 
     Raises
     ------
@@ -126,11 +127,13 @@ class EpistasisExplorer(Explorer):
         self._permutations = Permutations(self._home)
         self.count_line = ipywidgets.HTML().add_class("genobit-epistasis-count")
         tabs = {
-            PICTURE: picture_of(self._cells, self._marginals, self._genome),
+            PICTURE: picture_of(self.ranked.order, self._cells, self._marginals, self._genome),
             "ranking": ipywidgets.VBox([self.count_line, self._table.box]),
             "permutations": ipywidgets.VBox([self._permutations.box]),
         }
         self.children = framed(self, toolbar(self), drawer(self), tabs, "epistasis")
+        if self.ranked.order in BROAD:
+            self.card.add_class("genobit-aside")
 
     # Selection: variants from other explorers filter the table; this one selects its combination.
 
@@ -142,7 +145,7 @@ class EpistasisExplorer(Explorer):
         return int(left[0]) if len(left) else None
 
     def _has_some(self) -> np.ndarray:
-        """Return which combinations (rank,) hold a variant that another explorer selected."""
+        """Return which combinations (rank,) hold a variant that was selected elsewhere."""
         return np.asarray(np.isin(self.ranked.variants, self._among).any(axis=1))
 
     def _follow(self, kind: str, *, own: bool) -> None:
@@ -299,7 +302,7 @@ class EpistasisExplorer(Explorer):
             self._listed = self._listed[self._has_some()[self._listed]]
         count, filtered = self._count()
         self.count_line.value = html.escape(count)
-        text = summary(self.ranked)
+        text = summary(self.ranked) + left_out(self._arcs)
         self._said = self.status = f"{count}; {text}" if filtered else text
 
     def _show_card(self) -> None:
