@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
-from bokeh.models import ColorBar
+from bokeh.models.annotations import ColorBar
 
 from genobit.epistasis.plots.arcs import WIDTH, draw_arcs
 from genobit.epistasis.plots.marginals import draw_marginals
@@ -30,7 +30,7 @@ REACH = 8.0
 #: Visible rows of the table.
 ROWS = 19
 #: Height in screen pixels of the arcs, and of the cells and marginals by the number of members.
-ARCS, CELLS = 250, {1: 260, 2: 285, 3: 285, 4: 290}
+ARCS, CELLS = 240, {1: 260, 2: 285, 3: 285, 4: 290}
 #: Width in screen pixels of the cells, without their axes, by the number of members.
 CELLS_WIDE = {1: 300, 2: 300, 3: 540, 4: 480}
 #: Numbers of members whose cells leave no room for the marginals beside them.
@@ -168,9 +168,9 @@ def picture_of(order: int, cells: Cells, marginals: Marginals, genome: Genome) -
     for view in (marginals, genome):
         view.box.layout.min_width = "0"
     place = ipywidgets.Box(layout={"flex": f"0 1 {CARD}px"})
-    rows = [(cells.box, marginals.box), (genome.box, place)]
+    rows = [[cells.box, marginals.box], [genome.box, place]]
     if order in BROAD:
-        rows = [(cells.box,), (genome.box, marginals.box)]
+        rows = [[cells.box], [genome.box, marginals.box]]
     layout = {"flex_flow": "row wrap", "align_items": "flex-start"}
     return ipywidgets.VBox([ipywidgets.HBox(parts, layout=layout) for parts in rows])
 
