@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from genobit.data.pairs.network import Network
     from genobit.data.pairs.table import PairTable
     from genobit.visual.paper.page import Paper
 
@@ -47,7 +48,7 @@ PAPERS: dict[str, Callable[..., Paper]] = {"region": region, "relatedness": rela
 
 
 def figure_of(
-    data: xr.DataArray | xr.Dataset | PairTable,
+    data: xr.DataArray | xr.Dataset | Network | PairTable,
     kind: str | None,
     options: Mapping[str, Any],
     axes: Any = None,

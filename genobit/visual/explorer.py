@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,9 +13,9 @@ import traitlets
 from genobit.data.selection import KINDS, Names, Selection
 from genobit.engine.spelling import did_you_mean
 from genobit.visual.files import Export, Writers, csv_writer, write_new, write_page
-from genobit.visual.home import Throttled, UiThread
+from genobit.visual.home import Throttled
+from genobit.visual.jobs import Computing
 from genobit.visual.looks import THEMES
-from genobit.visual.stopping import Stoppable, Stopped
 from genobit.visual.style import number
 from genobit.visual.traits import TOLD, meanings, refuse_unknown
 
@@ -29,25 +26,14 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from genobit.visual.card import Card
     from genobit.visual.figure import Figure
-    from genobit.visual.frame import Card
 
-#: Seconds between updates of the status line during a computation.
-TICK = 1.0
 #: Names of the lists of a `genobit.Selection`.
 SELECTED = ("variants", "samples")
 
 
-@dataclass(frozen=True)
-class Job:
-    """A computation, its description, and the function that takes its result and seconds."""
-
-    what: str
-    work: Callable[[], Any]
-    done: Callable[[Any, float], None]
-
-
-class Explorer(ipywidgets.VBox):
+class Explorer(Computing):
     """A widget with a status line that reports the last computation or error.
 
     Parameters
@@ -72,8 +58,6 @@ class Explorer(ipywidgets.VBox):
         If a trait is unknown.
     """
 
-    #: Prefix of the CSS classes of this explorer's parts.
-    css: ClassVar[str] = "genobit"
     #: Kind of names in the placeholder of the text box.
     selectable: ClassVar[str] = "variants or samples"
     #: Name of the method that opens this explorer.
@@ -82,8 +66,6 @@ class Explorer(ipywidgets.VBox):
     tabs: ClassVar[tuple[str, ...]] = ("picture",)
     theme = traitlets.Enum(THEMES, "auto")
     tab = traitlets.Unicode("picture")
-    status = traitlets.Unicode("")
-    busy = traitlets.Bool(False)  # noqa: FBT003  traitlets takes the default first
     menu: ipywidgets.Dropdown
     drawer: ipywidgets.VBox
     card: Card
@@ -99,12 +81,6 @@ class Explorer(ipywidgets.VBox):
     def __init__(self, **initial: Any) -> None:
         refuse_unknown(type(self), initial)
         self._given = {}
-        self._home = UiThread()
-        self._renew()
-        self._jobs: list[Job] = []
-        self._dropped: list[Job] = []
-        self._began, self._ticking = 0.0, False
-        self._said = self._aside = ""
         super().__init__(**initial)
         for name in ("genobit-explorer", self.css, f"genobit-theme-{self.theme}"):
             self.add_class(name)
@@ -129,110 +105,10 @@ class Explorer(ipywidgets.VBox):
         kind: Any = type(self)
         return meanings(kind)[trait]
 
-    def try_to(self, action: Any, *arguments: Any) -> None:
-        """Call ``action(*arguments)``, and report an error in the status line."""
-        self._home.run(self._try, action, *arguments)
-
-    def _try(self, action: Any, *arguments: Any) -> None:
-        try:
-            action(*arguments)
-        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
-            self._complain(error)
-
-    def _complain(self, error: Exception) -> None:
-        self.status = f"Error: {in_words(error)}"
-
     def _mark(self, stale: set[str]) -> None:
         """Add parts to those that the next refresh computes and draws."""
         self._stale |= stale
         self._later()
-
-    # Computing.
-
-    def _work(self, what: str, work: Callable[[], Any], done: Callable[[Any, float], None]) -> None:
-        """Compute on the worker thread, one job after another, and draw the result at home.
-
-        `done` gets the result or the exception, and the seconds it took. `_said` becomes the status
-        when no job is left.
-        """
-        job = Job(what, work, done)
-        self._dropped = [old for old in self._dropped if old.what != what]
-        self._jobs.append(job)
-        if len(self._jobs) == 1:
-            self._began, self._aside = time.perf_counter(), ""
-        self.busy = True
-        self._say_what()
-        if self._home.loop is None:
-            self._finish(job, *_timed(work))
-            return
-        if not self._ticking:
-            self._ticking = True
-            self._home.loop.call_later(TICK, self._tick)
-        self._worker.submit(self._run, job, self._running)
-
-    def _renew(self) -> None:
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.css)
-        self._running = Stoppable()
-
-    def _run(self, job: Job, running: Stoppable) -> None:
-        try:
-            # Check on the worker: a job that was stopped while it waited must not start.
-            done = running.run(lambda: _timed(job.work) if job in self._jobs else None)
-        except Stopped:
-            done = None
-        if done is not None:
-            self._home.run(self._finish, job, *done)
-
-    def _finish(self, job: Job, result: Any, seconds: float) -> None:
-        if job not in self._jobs:
-            return  # it was stopped just after it ended
-        self._jobs.remove(job)
-        self._try(job.done, result, seconds)
-        self.busy = bool(self._jobs)
-        if self.busy:
-            self._began = time.perf_counter()
-            self._say_what()
-        elif not self.status.startswith("Error"):
-            self.status = self._said + self._aside
-
-    def _say_what(self) -> None:
-        seconds = time.perf_counter() - self._began
-        waited = f" {seconds:.0f} s" if seconds >= TICK else ""
-        self.status = f"Computing {self._jobs[0].what} …{waited}{self._aside}"
-
-    def _tick(self) -> None:
-        self._ticking = bool(self._jobs)
-        if self._jobs and self._home.loop is not None:
-            self._say_what()
-            self._home.loop.call_later(TICK, self._tick)
-
-    def stop(self) -> None:
-        """Stop the running and all waiting computations; `again` restarts them."""
-        dropped, self._jobs = self._jobs, []
-        if not dropped:
-            return
-        seconds = time.perf_counter() - self._began
-        self._running.stop()
-        self._worker.shutdown(wait=False)
-        # A running kernel ends first, perhaps seconds later; a new worker does not wait for it.
-        self._renew()
-        for job in dropped:
-            self._try(job.done, RuntimeError("it was stopped"), seconds)
-        self._dropped = dropped
-        self.busy = False
-        what = " and ".join(job.what for job in dropped)
-        self.status = f"Stopped after {seconds:.1f} s: {what}"
-
-    def again(self) -> None:
-        """Restart the computations that `stop` ended."""
-        dropped, self._dropped = self._dropped, []
-        for job in dropped:
-            self._work(job.what, job.work, job.done)
-
-    @property
-    def stopped(self) -> bool:
-        """True after `stop` ended computations, until `again` restarts them."""
-        return bool(self._dropped)
 
     # Sharing a selection: explorers with the same `genobit.Selection` follow each other.
 
@@ -419,16 +295,6 @@ def name_in_notebook(value: Any, otherwise: str) -> str:
     return repr(value) if isinstance(value, str) else next(names, otherwise)
 
 
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    began = time.perf_counter()
-    result: Any
-    try:
-        result = work()
-    except Exception as error:  # noqa: BLE001  a dead thread tells nobody why
-        result = error
-    return result, time.perf_counter() - began
-
-
 def one_of(trait: str, value: str, known: Iterable[str]) -> str:
     """Return `value` if it is among the known ones; raise TraitError otherwise."""
     names = tuple(known)
@@ -438,16 +304,3 @@ def one_of(trait: str, value: str, known: Iterable[str]) -> str:
             f"{did_you_mean(value, names)}"
         )
     return value
-
-
-def in_words(error: BaseException) -> str:
-    """Return the message of an error, or its name if it has none.
-
-    Examples
-    --------
-    >>> in_words(KeyError("no such thing")), in_words(MemoryError())
-    ('no such thing', 'MemoryError')
-    """
-    # str() of a KeyError puts its message in quotes.
-    text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
-    return text or type(error).__name__

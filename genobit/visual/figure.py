@@ -28,6 +28,7 @@ from bokeh.util.paths import static_path
 from holoviews.core.dimension import LabelledData
 
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.visual.theming import theme
 
 if TYPE_CHECKING:
     import os
@@ -241,7 +242,7 @@ def _embedded(model: Any, needed: list[str], sent: list[str]) -> str:
     """Return a division and the script that draws a model in it, with some pieces of BokehJS."""
     target = f"genobit-{uuid.uuid4().hex}"
     parts = {name: _library(name) for name in sent}
-    item = _packed(json.dumps(json_item(model)))
+    item = _packed(json.dumps(json_item(model, theme=theme())))
     values = ", ".join(json.dumps(v) for v in (target, bokeh.__version__, needed, parts, item))
     return (
         f'<div class="genobit-figure" id="{target}">{escape(_UNDRAWN)}</div>\n'

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
+from genobit.visual.card import Card
 from genobit.visual.looks import style
 from genobit.visual.menu import Copier, export_menu, file_name
 from genobit.visual.searching import SelectionRow
@@ -40,7 +41,8 @@ def framed(
     """
     selecting = SelectionRow(explorer)
     named, copier = file_name(explorer, file), Copier()
-    explorer.card = Card(explorer)
+    explorer.card = Card(explorer.css)
+    explorer.observe(lambda _: explorer.card.place(over_picture=explorer.tab == PICTURE), "tab")
     explorer.menu = export_menu(explorer, named, copier)
     explorer.status_row = StatusRow(explorer)
     sections = {**drawer, "Selection": selecting.parts(alone=search is None), "Files": [named]}
@@ -107,30 +109,6 @@ def _tabs(explorer: Explorer, names: list[str]) -> list[ipywidgets.Button]:
     explorer.observe(mark, "tab")
     mark(None)
     return list(buttons.values())
-
-
-class Card(ipywidgets.HTML):
-    """The selection on a card over the picture: its title, and values of it."""
-
-    def __init__(self, explorer: Explorer) -> None:
-        super().__init__()
-        self.add_class("genobit-card").add_class(f"{explorer.css}-card")
-        self._explorer = explorer
-        explorer.observe(lambda _: self._place(), "tab")
-        self.show("", [])
-
-    def show(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
-        """Show a title and rows of a name and a value; without a title there is no card."""
-        cells = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{html.escape(value)}</td></tr>"
-            for name, value in rows
-        )
-        self.value = f"<h4>{html.escape(title)}</h4><table>{cells}</table>" if title else ""
-        self._place()
-
-    def _place(self) -> None:
-        there = bool(self.value) and self._explorer.tab == PICTURE
-        self.layout.display = "block" if there else "none"
 
 
 class StatusRow(ipywidgets.HBox):

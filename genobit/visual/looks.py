@@ -8,11 +8,8 @@ from pathlib import Path
 
 import ipywidgets
 
-from genobit.visual.tokens import DARK as DARK_TOKENS
-from genobit.visual.tokens import LIGHT, Tokens
+from genobit.visual.tokens import DARK, LIGHT, Tokens
 
-#: The report is static: dark pages invert its pictures, and turn hues back by 180 degrees.
-DARK = "invert(0.93) hue-rotate(180deg)"
 _DARK_PAGES = (
     'body[data-jp-theme-light="false"] .genobit-explorer.genobit-theme-auto, '
     'body[data-vscode-theme-kind*="dark"] .genobit-explorer.genobit-theme-auto, '
@@ -32,7 +29,7 @@ def style_sheet() -> str:
     """Return the style sheet of explorers."""
     rules = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     light = f".genobit-explorer {{ {variables(LIGHT)} }}"
-    dark = f"{_DARK_PAGES} {{ {variables(DARK_TOKENS)} color-scheme: dark; }}"
+    dark = f"{_DARK_PAGES} {{ {variables(DARK)} color-scheme: dark; }}"
     return f"{light}\n{dark}\n{rules}"
 
 

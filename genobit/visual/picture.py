@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,35 +32,19 @@ from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import Plot
 from bokeh.protocol import Protocol
-from bokeh.themes import Theme
 from bokeh.util.paths import static_path
 
-from genobit.visual.tokens import BANDS, DARK, DARK_BANDS, GROUPS, LIGHT, ramp
+from genobit.visual.theming import DARKENING, dark_colours, theme
 
 if TYPE_CHECKING:
     from genobit.visual.home import UiThread
 
-#: Colours of a ramp: colours in between are those of the nearest one.
-STEPS = 512
 #: Parts of BokehJS. A page keeps one BokehJS, so all pictures load the same parts.
 PIECES = ("bokeh", "bokeh-widgets", "bokeh-tables")
 #: Seconds that a page that opens waits for a busy home thread.
 BUSY = 1.0
 #: Seconds until a picture that was replaced is closed: the browser may still be drawing it.
 CLOSING = 5.0
-
-
-def dark_colours() -> dict[str, Any]:
-    """Return how colours of the light theme look in the dark one."""
-    names = [field.name for field in fields(LIGHT) if isinstance(getattr(LIGHT, field.name), str)]
-    plain = {getattr(LIGHT, name): getattr(DARK, name) for name in names}
-    plain |= dict(zip(LIGHT.r2_bins, DARK.r2_bins, strict=True))
-    plain |= dict(zip(BANDS, DARK_BANDS, strict=True)) | {GROUPS[6]: DARK.edge}
-    ramps = [
-        [ramp(getattr(theme, name), STEPS) for theme in (LIGHT, DARK)]
-        for name in ("sequential", "diverging")
-    ]
-    return {"plain": plain, "ramps": ramps}
 
 
 class Library(ipywidgets.Widget):
@@ -109,7 +92,7 @@ class Picture(anywidget.AnyWidget):
         The Bokeh document.
     """
 
-    _esm = Path(__file__).with_suffix(".js")
+    _esm = DARKENING + Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
     library = traitlets.Instance(Library).tag(sync=True, **ipywidgets.widget_serialization)
     # The value that is sent is the document at that time, also when a page asks for all widgets.
     snapshot = traitlets.Int(0).tag(sync=True, to_json=_snapshot)
@@ -126,7 +109,9 @@ class Picture(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the views."""
-        self.document.remove_on_change(self._collect)
+        # A closed widget is closed again when it is deleted.
+        if self.comm is not None:
+            self.document.remove_on_change(self._collect)
         super().close()
 
     def close_later(self) -> None:
@@ -198,32 +183,6 @@ class Picture(anywidget.AnyWidget):
             if changes and len(self._pages) > 1:
                 self._send_patch(json.dumps({"events": changes}), content["page"], [], [])
             self.document.apply_json_patch(patch, setter=self)
-
-
-@cache
-def theme() -> Theme:
-    """Return the light theme for Bokeh; the browser turns its colours into those of dark pages."""
-    axis = {"axis_label_text_color": LIGHT.slate, "major_label_text_color": LIGHT.quiet}
-    lines = ("axis_line_color", "major_tick_line_color", "minor_tick_line_color")
-    axis |= dict.fromkeys(lines, LIGHT.slate) | {"axis_label_text_font_style": "normal"}
-    texts = {"background_fill_color": LIGHT.paper, "border_line_color": None}
-    return Theme(
-        json={
-            "attrs": {
-                "Plot": {
-                    "background_fill_color": LIGHT.paper,
-                    "border_fill_color": LIGHT.paper,
-                    "outline_line_color": LIGHT.rule,
-                },
-                "Axis": axis,
-                "Grid": {"grid_line_color": LIGHT.rule},
-                "Title": {"text_color": LIGHT.ink},
-                "Legend": texts | {"label_text_color": LIGHT.ink, "title_text_color": LIGHT.slate},
-                "ColorBar": texts
-                | {"major_label_text_color": LIGHT.quiet, "title_text_color": LIGHT.slate},
-            }
-        }
-    )
 
 
 def document_of(view: Any) -> Document:

@@ -9,7 +9,7 @@ pair stays visible, or the mean of the pairs, or the first pair.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Axis = Literal["rank", "position"]
 Aggregate = Literal["max", "mean", "sample"]
+#: Width of the raster of a triangle in pixels, if the width on the screen is unknown.
+ACROSS = 1_100
 #: Aggregates for pixels of several pairs, with their wording in a title.
 AGGREGATES = {"max": "strongest of", "mean": "mean of", "sample": "one of"}
 
@@ -177,26 +179,63 @@ def _reduced(reduction: np.ufunc, matrix: np.ndarray, bins: Pixels) -> np.ndarra
     return reduced
 
 
-def rotate(square: np.ndarray, outside: float) -> np.ndarray:
-    """Turn the upper triangle of a square by 45 degrees, with its base in the first row.
+def raster_width(n: int, across: int) -> int:
+    """Return the width in pixels of the raster of a triangle of `n` bins, an even number.
 
-    square: (n, n); returns (n, 2 n).
-    Row d, column c shows the pair ((c - d) // 2, (c - d) // 2 + d). Each pair is a brick two pixels
-    wide, and each row is shifted by half a brick. Pixels outside of the triangle get the value
-    `outside`.
+    It is about `across`. Where bins are 4 pixels wide or more, all have the same whole number of
+    pixels, up to one pixel in all. A bin is at least 2 pixels wide, so that each pair has a pixel.
 
     Examples
     --------
-    >>> rotate(np.array([[1, 2], [2, 3]]), outside=-9)
-    array([[ 1,  1,  3,  3],
-           [-9,  2,  2, -9]])
+    >>> raster_width(192, 1100), raster_width(400, 1100), raster_width(1000, 1100)
+    (1152, 1100, 2000)
     """
-    n = len(square)
-    rotated = np.full((n, 2 * n), outside, dtype=square.dtype)
-    for distance in range(n):
-        bricks = np.repeat(np.diagonal(square, distance), 2)
-        rotated[distance, distance : distance + len(bricks)] = bricks
-    return rotated
+    whole = round(across / n)
+    width = n * whole if whole >= 4 else max(across, 2 * n)
+    return width + width % 2
+
+
+def pair_of_pixel(n: int, width: int, column: Any, row: Any) -> tuple[Any, Any]:
+    """Return the two bins that a pixel of the raster of a triangle shows, as numbers or arrays.
+
+    Rows count from the base. A bin of the axis is width / n pixels wide. In bins, the middle of the
+    pixel is at x = (column + 1/2) n / width and, at 45 degrees, at depth (row + 1/2) n / width. Its
+    pair is the one whose diamond has this point: x - depth is in the first bin and x + depth in the
+    second. On the border of two diamonds both are rounded towards the apex of the triangle above
+    the pixel, so that the picture is its own mirror image.
+
+    Examples
+    --------
+    >>> pair_of_pixel(n=2, width=8, column=3, row=2)
+    (0, 1)
+    """
+    return (column - row) * n // width, ((column + row + 1) * n - 1) // width
+
+
+def diamonds(square: np.ndarray, width: int, outside: int) -> np.ndarray:
+    """Draw the upper triangle of a square turned by 45 degrees, with its base in the first row.
+
+    square: (n, n); returns (width / 2, width). Each pair is a diamond, sampled at the middles of
+    the pixels as `pair_of_pixel` says. Pixels outside of the triangle get the value `outside`.
+
+    Examples
+    --------
+    >>> diamonds(np.array([[1, 2], [2, 3]]), width=8, outside=0)
+    array([[1, 1, 1, 1, 3, 3, 3, 3],
+           [0, 1, 1, 2, 2, 3, 3, 0],
+           [0, 0, 2, 2, 2, 2, 0, 0],
+           [0, 0, 0, 2, 2, 0, 0, 0]])
+    """
+    n, height = len(square), width // 2
+    drawn = np.full((height, width), outside, dtype=square.dtype)
+    # For a row, the two bins depend on column - row and on column + row alone.
+    difference = np.arange(width)
+    first, second = pair_of_pixel(n, width, difference, 0)
+    starts, values = first * n, np.ascontiguousarray(square).ravel()
+    for row in range(height):
+        inside = starts[: width - 2 * row] + second[2 * row :]
+        values.take(inside, out=drawn[row, row : width - row])
+    return drawn
 
 
 def labels(matrix: xr.DataArray, name: str, side: int, bins: Pixels) -> list[str]:
@@ -227,13 +266,14 @@ def pair_at(
     x: float,
     y: float,
     aggregate: Aggregate = "max",
+    across: int = ACROSS,
 ) -> tuple[int, int]:
     """Return the pair of variants that the pixel at (x, y) shows, for one set against itself.
 
     matrix: (variants, variants).
-    `shape` is "square", or the direction of the apex of the triangle: "up" or "down". The aggregate
-    "sample" gives the first pair in the pixel; others give the pair farthest from 0. Raises
-    ValueError if there is no pixel at that place.
+    `shape` is "square", or the direction of the apex of the triangle: "up" or "down". A triangle is
+    drawn `across` pixels wide. The aggregate "sample" gives the first pair in the pixel; others
+    give the pair farthest from 0. Raises ValueError if there is no pixel at that place.
 
     Examples
     --------
@@ -241,22 +281,21 @@ def pair_at(
     >>> bins = lay_out(np.array([5, 9]), "rank", limit=500)
     >>> pair_at(matrix, bins, "square", x=1.2, y=0.1)
     (0, 1)
-    >>> pair_at(matrix, bins, "down", x=0.5, y=-1.5)
+    >>> pair_at(matrix, bins, "down", x=0.5, y=-1.0)
     (0, 1)
     """
     if shape == "square":
-        first, second = ((at - bins.start) / bins.width for at in (y, x))
+        i, j = (int(np.floor((at - bins.start) / bins.width)) for at in (y, x))
     else:
-        distance = np.floor(abs(y) / bins.width)
-        half = np.floor((x - bins.start) / bins.width * 2)
-        first = (half - distance) // 2
-        second = first + distance
-    i, j = int(np.floor(first)), int(np.floor(second))
+        width = raster_width(bins.n, across)
+        pixel = bins.n * bins.width / width
+        column, row = int(np.floor((x - bins.start) / pixel)), int(abs(y) / (2 * pixel))
+        i, j = pair_of_pixel(bins.n, width, column, row)
     if not (0 <= i < bins.n and 0 <= j < bins.n):
         raise ValueError("there is no pair at the place that was clicked; click a coloured pixel")
     if aggregate == "sample":
         return int(bins.first[i]), int(bins.first[j])
     block = matrix[bins.first[i] : bins.last[i], bins.first[j] : bins.last[j]]
     size = np.where(np.isnan(block), -1.0, np.abs(block))
-    row, column = np.unravel_index(int(np.argmax(size)), block.shape)
-    return int(bins.first[i] + row), int(bins.first[j] + column)
+    a, b = np.unravel_index(int(np.argmax(size)), block.shape)
+    return int(bins.first[i] + a), int(bins.first[j] + b)

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 import traitlets
 import xarray as xr
+from matplotlib.image import AxesImage
+from matplotlib.text import Text
 
 import genobit  # noqa: F401  registers the accessor
 from genobit.data.regions import Region, parse_region
@@ -370,6 +372,116 @@ def test_selected_out_of_range(bits):
     explorer = bits.genobit.explore.ld()
     with pytest.raises(traitlets.TraitError, match="variants 0 to 119"):
         explorer.selected = (3, 120)
+
+
+def track_colours(explorer) -> dict[str, str]:
+    """Return the colour of each variant in the track as the browser has it."""
+    points = list(explorer._track._repaint._plot.subplots.values())[1]
+    data, field = points.handles["source"].data, points.handles["glyph"].fill_color
+    colours = data[field if isinstance(field, str) else field.field]
+    return dict(zip(data["variant"], colours, strict=True))
+
+
+def test_points_of_a_track_keep_their_colours_in_later_frames(bits):
+    table = pd.DataFrame({"ID": bits.variant_id.values, "P": np.geomspace(1e-9, 0.9, 120)})
+    explorer = bits.genobit.explore.ld(association=table)
+    first = track_colours(explorer)
+    assert len(set(first.values())) > 1
+    explorer.region = ("1", 5_000.0, 25_000.0)
+    later = track_colours(explorer)
+    assert 1 < len(later) < len(first)
+    assert later == {name: first[name] for name in later}
+
+
+class TestDiamonds:
+    """Cells of the triangle on the screen, whose size the browser tells."""
+
+    def screen(self, explorer, width: int, height: int):
+        explorer._gestures._on_size("tags", [], [width, height])
+        explorer.refresh()
+        return explorer._repaint._plot
+
+    def raster(self, plot) -> np.ndarray:
+        image = next(iter(plot.subplots.values()))
+        return image.handles["source"].data["image"][0]
+
+    def test_cells_are_squares_at_45_degrees(self, bits):
+        explorer = bits.genobit.explore.ld()
+        plot = self.screen(explorer, 900, 300)
+        explorer._gestures._apply()
+        figure, source = plot.state, next(iter(plot.subplots.values())).handles["source"]
+        across = 900 / (figure.x_range.end - figure.x_range.start)
+        down = 300 / (figure.y_range.end - figure.y_range.start)
+        # y is the distance of two variants, and a pair stands half of it below the base.
+        assert down == pytest.approx(across / 2)
+        rows, columns = self.raster(plot).shape
+        assert source.data["dw"][0] * across / columns == pytest.approx(
+            source.data["dh"][0] * down / rows
+        )
+
+    def test_the_raster_has_the_pixels_of_the_screen(self, bits):
+        explorer = bits.genobit.explore.ld()
+        assert self.raster(self.screen(explorer, 900, 300)).shape == (450, 900)
+        assert self.raster(self.screen(explorer, 500, 300)).shape == (250, 500)
+
+    def test_zoomed_out_a_cell_shows_several_pairs_and_says_so(self, bits):
+        explorer = bits.genobit.explore.ld()
+        plot = self.screen(explorer, 600, 300)
+        assert explorer._gestures._note.tags == []
+        explorer._gestures._on_range("tags", [], [-250.0, 350.0, plot.state.x_range.name])
+        explorer.refresh()
+        assert self.raster(plot).shape == (50, 100)
+        assert explorer._gestures._note.tags == ["pixel: strongest of up to 2 × 2 variants"]
+        explorer._on_tap(12.0, -4.5)
+        values = explorer.visible["r2"].values[10:12, 14:16]
+        first, second = explorer.selected
+        assert explorer.visible["r2"].values[first, second] == np.nanmax(values)
+
+
+class TestPaper:
+    """The figure for papers of the view."""
+
+    def cells(self, figure) -> tuple[int, ...]:
+        """Return the shape of the largest image: the map."""
+        images = [image.get_array() for image in figure.findobj(AxesImage)]
+        return max(images, key=np.size).shape[:2]
+
+    def words(self, figure) -> str:
+        return " ".join(text.get_text() for text in figure.findobj(Text)).replace("\n", " ")
+
+    @pytest.mark.parametrize("view", ["triangle", "square"])
+    def test_it_has_the_window_with_all_its_pairs(self, bits, view):
+        explorer = bits.genobit.explore.ld(
+            region=("1", 5_000.0, 25_000.0), lead=3, view=view, threshold=0.1
+        )
+        figure = explorer.figure()
+        explorer.view = "square"  # A figure keeps what it showed.
+        drawn = figure.to_matplotlib()
+        assert self.cells(drawn) == (21, 21)
+        assert "21 variants" in self.words(drawn)
+        assert "White: |r²| < 0.1" in self.words(drawn)
+        height, width = drawn.get_size_inches()[::-1]
+        assert (height / width > 0.8) == (view == "square")
+
+    def test_an_association_is_above_the_triangle(self, bits):
+        table = pd.DataFrame({"ID": bits.variant_id.values, "P": np.geomspace(1e-9, 0.9, 120)})
+        region = ("1", 5_000.0, 25_000.0)
+        explorer = bits.genobit.explore.ld(association=table, region=region, threshold=0.1)
+        explorer.lead = 12
+        drawn = explorer.figure().to_matplotlib()
+        assert self.cells(drawn) == (21, 21)
+        words = self.words(drawn)
+        assert "v12" in words
+        assert "White: |r²| < 0.1" in words
+        explorer.lead = 80  # Out of view: the triangle alone.
+        assert "v12" not in self.words(explorer.figure().to_matplotlib())
+        assert self.cells(explorer.figure().to_matplotlib()) == (21, 21)
+
+    def test_a_thinned_window_says_so(self, bits, monkeypatch):
+        monkeypatch.setattr(explore_ld, "MAX_VARIANTS", 30)
+        table = pd.DataFrame({"ID": bits.variant_id.values, "P": np.geomspace(1e-9, 0.9, 120)})
+        explorer = bits.genobit.explore.ld(association=table)
+        assert "4 neighbours in every 16" in self.words(explorer.figure().to_matplotlib())
 
 
 class TestFrame:

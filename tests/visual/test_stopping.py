@@ -136,7 +136,7 @@ def test_run_again_takes_up_what_was_stopped():
 
 def test_says_what_was_saved_while_something_else_is_computed(tmp_path, monkeypatch):
     # No seconds in the line, however slow this machine is.
-    monkeypatch.setattr("genobit.visual.explorer.TICK", 3600.0)
+    monkeypatch.setattr("genobit.visual.jobs.TICK", 3600.0)
 
     async def session() -> tuple[str, str, str]:
         explorer, go_on = Counting(), threading.Event()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ class Network(NetworkGraph):
     >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
     >>> table = Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene")
     >>> table
-    <Network: 2 pairs of 3 of 4 gene, in 1 component>
+    <Network: 2 pairs of 3 of 4 genes, in 1 component>
     >>> table.degree().to_dict()
     {'MYC': 2, 'MAX': 1, 'MXD1': 1}
     """
@@ -210,12 +211,48 @@ class Network(NetworkGraph):
         with replacing(local_path(path, "to_cytoscape", WRITE)) as (new,):
             new.write_text(text, encoding="utf-8")
 
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
+        """Draw the network.
+
+        Parameters
+        ----------
+        kind
+            Kind of plot: "network", the only one.
+        ax
+            A matplotlib axes. The plot is drawn into it in its form for papers.
+        **options
+            As for `genobit.plots.kendall_network`.
+
+        Returns
+        -------
+            `genobit.visual.figure.Figure`, which a notebook shows. ``.save("figure.pdf")`` writes
+            it, and ``.hv`` is the HoloViews object. With ``ax``, the result is ``ax``.
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind.
+        TypeError
+            For an unknown option.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
+        >>> Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene").plot()
+        <Figure 'network': .show() opens it, .save("figure.pdf") writes it>
+        """
+        # Import by name: the figures of networks are in a higher layer.
+        figures = importlib.import_module("genobit.launcher.figures")
+        return figures.figure_of(self, kind, options, ax)
+
     def _summary(self) -> str:
         count = int(self.components().max()) + 1 if len(self) else 0
-        return (
-            f"{len(self):,} {'pair' if len(self) == 1 else 'pairs'} of {len(self._nodes):,} of "
-            f"{len(self.names):,} {self.dim}, in {count:,} component{'' if count == 1 else 's'}"
-        )
+        pairs = "pair" if len(self) == 1 else "pairs"
+        kind = self.dim if self.dim.endswith("s") else f"{self.dim}s"
+        parts = "component" if count == 1 else "components"
+        whole = f"{len(self._nodes):,} of {len(self.names):,} {kind}"
+        return f"{len(self):,} {pairs} of {whole}, in {count:,} {parts}"
 
     def __repr__(self) -> str:
         """Show the number of pairs, variables and components."""

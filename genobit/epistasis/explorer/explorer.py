@@ -30,10 +30,11 @@ from genobit.epistasis.plots.ranking import (
     without_permutations,
 )
 from genobit.epistasis.result import ranked
-from genobit.visual.explorer import Explorer, in_words
+from genobit.visual.explorer import Explorer
 from genobit.visual.figure import Figure
 from genobit.visual.files import Export, csv_writer
 from genobit.visual.frame import PICTURE, framed
+from genobit.visual.jobs import in_words
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 

@@ -17,10 +17,10 @@ from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.explorer import in_words
 from genobit.visual.files import Export, dataset_writers
 from genobit.visual.frame import framed
 from genobit.visual.home import Throttled
+from genobit.visual.jobs import in_words
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown

@@ -17,10 +17,10 @@ from genobit.kendall.plots.edges import LISTED, strongest_edges
 from genobit.kendall.plots.heatmap import pair_scatter
 from genobit.kendall.plots.network import colours_of
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.explorer import in_words
 from genobit.visual.files import Export, csv_writer
 from genobit.visual.frame import framed
 from genobit.visual.home import Throttled
+from genobit.visual.jobs import in_words
 from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown

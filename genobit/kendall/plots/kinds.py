@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.data.pairs.network import Network
 from genobit.data.pairs.table import PairTable
 from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap
 from genobit.kendall.plots.network import kendall_network
@@ -58,7 +59,7 @@ def _values(tau: xr.DataArray | xr.Dataset) -> hv.Histogram:
 
 
 def _is_table(data: Any) -> bool:
-    return isinstance(data, PairTable)
+    return isinstance(data, (Network, PairTable))
 
 
 RESULTS = (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -58,16 +60,13 @@ def render(
     ending: str = "",
 ) -> str:
     """Return the page as HTML: title, paragraphs, sections, timings, and the HTML of its ending."""
-    from bokeh.embed import components
     from bokeh.resources import Resources
 
-    from genobit.visual.figure import drawn
-    from genobit.visual.looks import DARK
+    from genobit.visual.looks import variables
+    from genobit.visual.theming import DARKENING, dark_colours
+    from genobit.visual.tokens import DARK, LIGHT
 
-    figures = [item for part in sections for item in part.items if isinstance(item, Figure)]
-    # components() refuses an empty list.
-    script, divisions = components([drawn(f.plot) for f in figures]) if figures else ("", ())
-    pictures = iter(divisions)
+    number = count()
     steps = [(name, work, f"{seconds:.2f}") for name, work, seconds in watch.rows]
     page = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
     return page.substitute(
@@ -76,12 +75,14 @@ def render(
         title=escape(title),
         summary="\n".join(f"<p>{escape(text)}</p>" for text in paragraphs),
         contents=_contents(sections),
-        sections="\n\n".join(_section(part, pictures) for part in sections),
+        sections="\n\n".join(_section(part, number) for part in sections),
         timings=_table(["step", "what", "seconds"], steps, {"seconds"}),
         machine=escape(machine()),
         ending=ending,
-        dark=DARK,
-        script=script,
+        light=variables(LIGHT),
+        dark=variables(DARK),
+        darkening=DARKENING,
+        colours=json.dumps(dark_colours()),
     )
 
 
@@ -96,7 +97,7 @@ def _anchor(title: str) -> str:
     return escape(title.lower().replace(" ", "-"))
 
 
-def _section(part: Section, pictures: Iterator[str]) -> str:
+def _section(part: Section, number: Iterator[int]) -> str:
     blocks = [f'<h2 id="{_anchor(part.title)}">{escape(part.title)}</h2>']
     if part.text:
         blocks.append(f"<p>{escape(part.text)}</p>")
@@ -106,11 +107,29 @@ def _section(part: Section, pictures: Iterator[str]) -> str:
     for item in part.items:
         blocks.append(f"<h3>{escape(item.title)}</h3>\n<p>{escape(item.caption)}</p>")
         if isinstance(item, Figure):
-            blocks.append(f"<figure>{next(pictures)}</figure>")
+            blocks.append(_picture(item.plot, f"picture-{next(number)}"))
         else:
             rows = list(zip(*item.columns.values(), strict=True))
             blocks.append(_table(list(item.columns), rows, item.numbers))
     return "\n".join(blocks)
+
+
+def _picture(plot: Any, name: str) -> str:
+    """Return a figure whose script holds the document; the page draws it in the theme's colours."""
+    from bokeh.embed import json_item
+    from bokeh.models import Plot
+
+    from genobit.visual.figure import drawn
+    from genobit.visual.theming import theme
+
+    model = drawn(plot)
+    for figure in model.select({"type": Plot}):
+        figure.update(frame_width=None, width=None, sizing_mode="stretch_width")
+    model.sizing_mode = "stretch_width"
+    # "</script>" in a label would end the script, and "<!--" would hide its end.
+    text = json.dumps(json_item(model, theme=theme())).replace("<", "\\u003c")
+    held = f'<script type="application/json">{text}</script>'
+    return f'<figure><div id="{name}"></div>{held}</figure>'
 
 
 def _table(

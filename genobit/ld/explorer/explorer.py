@@ -12,6 +12,7 @@ from bokeh.models import SaveTool
 
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.data import Cohort, Window
+from genobit.ld.explorer.papers import square_figure, triangle_figure
 from genobit.ld.explorer.region import region_text
 from genobit.ld.explorer.traits import LDTraits, drawer, search, toolbar
 from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track
@@ -19,13 +20,12 @@ from genobit.ld.plots.association import association_track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import overlay
-from genobit.visual.figure import Figure
 from genobit.visual.files import Export, dataset_writers
 from genobit.visual.frame import PICTURE, framed
 from genobit.visual.gestures import Gestures
 from genobit.visual.home import Throttled
 from genobit.visual.picture import fill
-from genobit.visual.pixels import lay_out, pair_at
+from genobit.visual.pixels import ACROSS, pair_at
 from genobit.visual.style import WIDTH, few_marks, fluid, number, scale_of
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import Frame, drawn, plot_of
@@ -37,11 +37,14 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.visual.figure import Figure
 
 #: Pixels on a side, and variants computed for them. Longer windows are thinned, as the title says.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
-MAX_PIXELS = 500
+MAX_PIXELS = 550
 MAX_VARIANTS = 2_000
+#: Least and largest width in pixels of the raster of a triangle.
+_WIDTHS = 100, 1_600
 #: Height of all pictures in screen pixels.
 HEIGHT = 530
 
@@ -93,6 +96,7 @@ class LDExplorer(LDTraits):
         self._from_gesture = False
         self._window: Window | None = None
         self._row: xr.DataArray | None = None
+        self._drawn_look = PictureOptions()
         self._blocks = blocks
         self._outlined: xr.Dataset | None = None
         self._found: tuple[Window, xr.Dataset] | None = None
@@ -186,7 +190,11 @@ class LDExplorer(LDTraits):
     def figure(self) -> Figure:
         """Return the picture in view as a figure for papers."""
         self.refresh()
-        return Figure(overlay(self._drawing(), WIDTH // 2))
+        matrix, look = self._now().matrix, self._look()
+        if self.view == "square":
+            return square_figure(matrix, look)
+        given = self._given["association"], self._given["genes"]
+        return triangle_figure(self, matrix, look, *given)
 
     # Computing and drawing.
 
@@ -300,17 +308,24 @@ class LDExplorer(LDTraits):
 
     def _build_plot(self) -> None:
         self._frame, self._repaint = Frame(), PaintedDrawing()
-        self._gestures = Gestures(self._home, self._on_move, self._on_tap, self._shape())
+        unit = "variants" if self.axis == "rank" else "Mb"
+        self._gestures = Gestures(
+            self._home, self._on_move, self._on_tap, self._shape(), unit, self._on_resize
+        )
         self._gestures.aim(*self._now().extent(self.axis))
         draw = hv.DynamicMap(self._picture, streams=[self._frame])
         fill(self._plot_box, plot_of(draw, self._home))
 
-    def _drawing(self) -> Drawing:
+    def _look(self) -> PictureOptions:
         window = self._now()
-        look = PictureOptions(
+        pixels = self._gestures.pixels(*window.extent(self.axis))
+        across = ACROSS if pixels is None else int(np.clip(round(pixels), *_WIDTHS))
+        # A triangle has two pixels for each variant, see `raster_width`.
+        most = min(MAX_PIXELS, across // 2) if self.view == "triangle" else MAX_PIXELS
+        return PictureOptions(
             axis=self.axis,
             threshold=self.threshold * scale_of(self.statistic).limits[1],
-            max_pixels=MAX_PIXELS,
+            max_pixels=most,
             aggregate=self.aggregate,
             lead=window.index_of(self.lead),
             selected=np.flatnonzero(np.isin(window.choice.variants, self.selected)).tolist(),
@@ -318,10 +333,17 @@ class LDExplorer(LDTraits):
             first_rank=window.choice.first_rank,
             rank_step=window.choice.step,
             note=window.choice.in_words(),
+            across=across,
         )
-        if self.view == "square":
-            return square(window.matrix, look)
-        return triangle(window.matrix, look, "down")
+
+    def _drawing(self) -> Drawing:
+        matrix, look = self._now().matrix, self._look()
+        self._drawn_look = look
+        drawing = (
+            triangle(matrix, look, "down") if self.view == "triangle" else square(matrix, look)
+        )
+        self._gestures.say(*drawing.cells)
+        return drawing
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
         return overlay(self._drawing(), WIDTH // 2, **_KEY).opts(
@@ -374,16 +396,23 @@ class LDExplorer(LDTraits):
             self.status = "No variants in view; zoom out or pan back"
         finally:
             self._from_gesture = False
+        self._on_resize()
+
+    def _on_resize(self) -> None:
+        """Draw the cells of a triangle anew if they have another size on the screen."""
+        if self.view == "triangle" and not self._stale:
+            ratio = self._look().across / self._drawn_look.across
+            if not 0.97 < ratio < 1.03:
+                self._mark({"colours"})
 
     def _on_tap(self, x: float, y: float) -> None:
         self.try_to(self._choose_pair, x, y)
 
     def _choose_pair(self, x: float, y: float) -> None:
-        window = self._now()
-        choice = window.choice
-        bins = lay_out(window.position, self.axis, MAX_PIXELS, choice.first_rank, choice.step)
-        pair = pair_at(window.matrix.values, bins, self._shape(), x, y, self.aggregate)
-        first, second = choice.variants[list(pair)]
+        window, look = self._now(), self._drawn_look
+        bins, values = look.lay_out(window.position), window.matrix.values
+        pair = pair_at(values, bins, self._shape(), x, y, self.aggregate, look.across)
+        first, second = window.choice.variants[list(pair)]
         self.selected = (first, second)
         # A second click on the pair chooses its other variant.
         self.lead = int(second if self.lead == first else first)
@@ -424,6 +453,7 @@ _KEY: dict[str, Any] = {
     "colorbar_opts": {
         "width": 128,
         "height": 9,
+        "location": (0, 44),
         "background_fill_alpha": 0.0,
         "major_tick_line_color": None,
         "title_text_font_style": "normal",

@@ -67,7 +67,7 @@ def _paint_image(subplot: Any, drawing: Drawing) -> None:
     # bokeh counts rows from the bottom.
     subplot.handles["source"].data = {**place, "image": [drawing.pixels[::-1]]}
     mapper = subplot.handles["glyph"].color_mapper
-    if list(mapper.palette) != drawing.colours:
+    if list(mapper.palette) != drawing.colours:  # of a square: its threshold is in the colours
         mapper.palette = drawing.colours
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
@@ -79,7 +79,7 @@ def association_track(
         line_width=0.5,
         size=6,
         tools=[HoverTool(tooltips=tips)],
-        hooks=[track_hook(columns_of(row, 0, bins), axis)],
+        hooks=[track_hook(columns_of(row, 0, bins), axis), _colour_by_column],
     )
     lead = points(order[is_lead[order]], "Lead").opts(
         color=LEAD_COLOUR, line_color=LIGHT.paper, marker="diamond", size=15
@@ -92,3 +92,11 @@ def association_track(
         ylabel="−log₁₀ p",
         ylim=(-0.03 * top, 1.1 * max(top, SIGNIFICANT)),
     )
+
+
+def _colour_by_column(plot: Any, _element: Any) -> None:
+    """Colour points by the column that `genobit.visual.repaint` sends (a HoloViews hook).
+
+    HoloViews makes a column of its own, or one colour if all points have the same.
+    """
+    plot.handles["glyph"].fill_color = "colour"

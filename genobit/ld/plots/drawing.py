@@ -12,10 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.ld.plots.hover import OUTSIDE, Shape, columns_of, pair_hook
+from genobit.ld.plots.hover import Shape, columns_of, pair_hook, triangle_hook
 from genobit.ld.plots.outlines import Lines, legs, outlines
 from genobit.ld.plots.result import axis_label, computed, contig_name, coordinates_of
-from genobit.visual.pixels import AGGREGATES, Aggregate, Axis, Pixels, aggregated, lay_out, rotate
+from genobit.ld.plots.shades import OUTSIDE, SHADES, codes, colours_of_shades, key_hook, shades
+from genobit.visual.pixels import (
+    ACROSS,
+    AGGREGATES,
+    Aggregate,
+    Axis,
+    Pixels,
+    aggregated,
+    diamonds,
+    lay_out,
+    raster_width,
+)
 from genobit.visual.style import Scale, number, palette, window_in_words
 
 if TYPE_CHECKING:
@@ -29,7 +40,8 @@ class PictureOptions:
     """Options of an LD picture; see `genobit.plots.ld_heatmap`.
 
     The other options describe a part of a set. A rank axis begins at `first_rank`, with `rank_step`
-    ranks between neighbours; `note` is added to the subtitle.
+    ranks between neighbours; `note` is added to the subtitle. A triangle is drawn `across` pixels
+    wide.
     """
 
     axis: Axis = "rank"
@@ -42,6 +54,7 @@ class PictureOptions:
     first_rank: int = 0
     rank_step: int = 1
     note: str = ""
+    across: int = ACROSS
 
     def lay_out(self, position: np.ndarray) -> Pixels:
         """Return the bins of one axis."""
@@ -59,15 +72,19 @@ class Drawing:
     statistic: str
     scale: Scale
     pixels: np.ndarray
-    """Shape (rows, columns), float32, top row first."""
+    """Shape (rows, columns), top row first: float32 values of a square, shades of a triangle."""
     bounds: tuple[float, float, float, float]
     """Left, bottom, right, top."""
     colours: list[str]
+    limits: tuple[float, float]
+    """Numbers of the first colour and after the last one."""
     hook: Callable[[Any, Any], None]
-    """HoloViews hook that sets the texts of the hover and the ticks."""
+    """HoloViews hook that sets the hover, the ticks and the colour bar."""
     blocks: Lines
     selected: Lines
     lead: Lines
+    cells: list[str]
+    """What a cell shows, unless it is one pair."""
     title: str
     xlabel: str
     ylabel: str
@@ -86,10 +103,12 @@ def square(r2: xr.DataArray, look: PictureOptions) -> Drawing:
         shown[::-1],
         (columns.start, rows.start, columns.stop, rows.stop),
         palette(scale, look.threshold),
-        _hover(matrix, scale, rows, columns, "square", look.axis),
+        scale.limits,
+        _hover(matrix, scale, rows, columns, look.axis),
         outlines(matrix, at, columns, look.blocks, "square"),
         [line for k in look.selected for line in legs(at[k], columns, "square", rows)],
         [] if look.lead is None else legs(at[look.lead], columns, "square", rows),
+        cells_in_words(columns, look),
         description(matrix, scale, columns, look),
         axis_label(matrix, 1, look.axis),
         axis_label(matrix, 0, look.axis),
@@ -110,7 +129,8 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
         )
     bins = look.lay_out(position)
     shown = _clipped(aggregated(matrix.values, bins, bins, look.aggregate), scale)
-    rotated = rotate(shown, OUTSIDE)
+    width = raster_width(bins.n, look.across)
+    drawn = diamonds(shades(shown, scale, look.threshold), width, OUTSIDE)
     height = bins.n * bins.width
     down = apex == "down"
     at = look.coordinates(position)
@@ -118,13 +138,15 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
         str(matrix.name),
         scale,
         # The top row is the base if the apex points down.
-        rotated if down else rotated[::-1],
+        drawn if down else drawn[::-1],
         (bins.start, -height if down else 0.0, bins.stop, 0.0 if down else height),
-        palette(scale, look.threshold),
-        _hover(matrix, scale, bins, bins, apex, look.axis),
+        colours_of_shades(scale),
+        (0.0, float(SHADES)),
+        _triangle_hook(matrix, shown, bins, width, look, apex),
         outlines(matrix, at, bins, look.blocks, apex),
         [line for k in look.selected for line in legs(at[k], bins, apex)],
         [] if look.lead is None else legs(at[look.lead], bins, apex),
+        cells_in_words(bins, look),
         description(matrix, scale, bins, look),
         axis_label(matrix, 1, look.axis),
         "variants apart" if look.axis == "rank" else "Mb apart",
@@ -132,17 +154,46 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
 
 
 def _hover(
-    matrix: xr.DataArray, scale: Scale, rows: Pixels, columns: Pixels, shape: Shape, axis: Axis
+    matrix: xr.DataArray, scale: Scale, rows: Pixels, columns: Pixels, axis: Axis
 ) -> Callable[[Any, Any], None]:
-    first = columns_of(matrix, 0, rows)
-    # A set compared with itself has the same texts on both sides.
-    second = first if shape != "square" else columns_of(matrix, 1, columns)
-    return pair_hook(first, second, shape, axis, scale.label)
+    first, second = columns_of(matrix, 0, rows), columns_of(matrix, 1, columns)
+    return pair_hook(first, second, axis, scale.label)
+
+
+def _triangle_hook(
+    matrix: xr.DataArray,
+    shown: np.ndarray,
+    bins: Pixels,
+    width: int,
+    look: PictureOptions,
+    apex: Shape,
+) -> Callable[[Any, Any], None]:
+    _, scale = computed(matrix)
+    columns = {**columns_of(matrix, 0, bins), "raster": np.full(bins.n, width)}
+    hover = triangle_hook(columns, codes(shown, scale), apex, look.axis, scale)
+    key = key_hook(scale, look.threshold)
+
+    def hook(plot: Any, element: Any) -> None:
+        hover(plot, element)
+        key(plot, element)
+
+    return hook
 
 
 def _clipped(values: np.ndarray, scale: Scale) -> np.ndarray:
     # Rounding may leave 1.0000001: clip it, so that it has the colour of 1.
     return np.clip(values, *scale.limits).astype("f4")
+
+
+def cells_in_words(bins: Pixels, look: PictureOptions) -> list[str]:
+    """Return what a cell shows that is not one pair of variants."""
+    words = []
+    if bins.per_pixel > 1:
+        pairs = f"up to {bins.per_pixel} × {bins.per_pixel} variants"
+        words.append(f"pixel: {AGGREGATES[look.aggregate]} {pairs}")
+    if bins.empty:
+        words.append("gaps: nearest variant")
+    return words
 
 
 def description(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureOptions) -> str:
@@ -152,13 +203,9 @@ def description(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureO
     what = number(n_rows, "variant") if square else f"{n_rows:,} × {n_columns:,} variants"
     where = window_in_words(contig_name(matrix, 1), matrix["variant_position_1"].values)
     notes = [look.note] if look.note else []
-    if bins.per_pixel > 1:
-        pairs = f"up to {bins.per_pixel} × {bins.per_pixel} variants"
-        notes.append(f"pixel: {AGGREGATES[look.aggregate]} {pairs}")
-    else:
+    if bins.per_pixel == 1:
         notes.append("pixel: one pair")
-    if bins.empty:
-        notes.append("gaps: nearest variant")
+    notes += cells_in_words(bins, look)
     if look.threshold > 0:
         notes.append(f"white: |{scale.label}| < {look.threshold:g}")
     # The minimum is NaN if any value is: a cheap test that most windows end with.

@@ -113,7 +113,8 @@ def ld_triangle(
 
     Returns
     -------
-    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
+    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead). The image has the
+    numbers of colours, and not values.
 
     Raises
     ------
@@ -164,13 +165,14 @@ def _traces(lines: Lines, colour: str, width: float) -> hv.Segments:
 
 def _image(drawing: Drawing, height: int) -> hv.Image:
     scale = drawing.scale
-    value = hv.Dimension(drawing.statistic, label=scale.label)
+    triangle = drawing.pixels.dtype.kind == "u"
+    value = hv.Dimension("shade" if triangle else drawing.statistic, label=scale.label)
     # Bins of the position axis are rarely round numbers: with its default tolerance, Image would
     # warn that they are not evenly spaced.
     image = hv.Image(drawing.pixels, ["x", "y"], value, bounds=drawing.bounds, rtol=1)
     return image.opts(
         cmap=drawing.colours,
-        clim=scale.limits,
+        clim=drawing.limits,
         clipping_colors={"NaN": NO_VALUE_COLOUR, "min": "transparent"},
         colorbar=True,
         clabel=scale.name,

@@ -1,7 +1,8 @@
 """Texts of the axes and the hover of an LD plot, kept in the browser.
 
 Each picture sends one small column of texts per axis, not one text per pair. JavaScript joins the
-texts of the pair under the pointer. HoloViews runs the hook on every frame of a DynamicMap: the
+texts of the pair under the pointer. A triangle also sends the values of its pairs, two bytes each,
+because its image has colours alone. HoloViews runs the hook on every frame of a DynamicMap: the
 first run makes the tools, and later runs refresh the columns.
 """
 
@@ -20,18 +21,22 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-#: Value of rotated pixels outside the triangle: below the range of every statistic.
-OUTSIDE = -9.0
+    from genobit.visual.style import Scale
 
 # image_index counts columns from the left and rows from the bottom (bokeh, glyphs/image_base).
 _PAIR = """
 const {i, j} = special_vars.image_index
 const n = rows.data.id.length
 let [first, second] = [j, i]
+let known = value
 if (shape != "square") {
-  const d = shape == "down" ? n - 1 - j : j
-  first = (i - d) >> 1
-  second = first + d
+  // As `genobit.visual.pixels.pair_of_pixel`.
+  const width = rows.data.raster[0]
+  const row = shape == "down" ? width / 2 - 1 - j : j
+  first = Math.floor((i - row) * n / width)
+  second = Math.ceil((i + row + 1) * n / width) - 1
+  const code = pairs.data.code[first * n - first * (first - 1) / 2 + second - first]
+  known = code == 65535 ? NaN : low + code * (high - low) / 65534
 }
 const [a, b] = [rows.data, columns.data]
 if (first < 0 || first >= n || second < 0 || second >= b.id.length) return "no pair here"
@@ -42,7 +47,7 @@ switch (format) {
     const bp = Math.abs(b.position[second] - a.position[first])
     return bp < 1e4 ? `${bp} bp` : `${(bp / 1e3).toFixed(1)} kb`
   }
-  default: return isNaN(value) ? "none (monomorphic)" : value.toFixed(4)
+  default: return isNaN(known) ? "none (monomorphic)" : known.toFixed(3)
 }
 """
 
@@ -79,38 +84,70 @@ def columns_of(matrix: xr.DataArray, side: int, bins: Pixels) -> dict[str, Any]:
 
 
 def pair_hook(
-    rows: dict[str, Any], columns: dict[str, Any], shape: Shape, axis: Axis, label: str
+    rows: dict[str, Any], columns: dict[str, Any], axis: Axis, label: str
 ) -> Callable[[Any, Any], None]:
-    """Make a HoloViews hook that shows the pair under the pointer and labels the ticks.
+    """Make a HoloViews hook that shows the pair under the pointer of a square.
 
-    Rows and columns are those of `columns_of`. The shape is "square", or the direction of the apex
-    of a triangle.
+    It also labels the ticks. Rows and columns are those of `columns_of`.
     """
 
     def hook(plot: Any, _element: Any) -> None:
-        sources = plot.handles.get("genobit_sources")
-        if sources is not None:
-            sources["rows"].data = rows
-            sources["columns"].data = columns
+        data = {"rows": rows, "columns": columns}
+        sources = _refreshed(plot, data)
+        if sources is None:
             return
-        sources = {"rows": ColumnDataSource(rows), "columns": ColumnDataSource(columns)}
-        plot.handles["genobit_sources"] = sources
-        figure = plot.state
-        texts = [("variant", "first"), ("variant", "second")]
-        texts += [("apart", "distance"), (label, "value")]
-        add_image_hover(plot, texts, _PAIR, {**sources, "shape": shape})
-        if shape != "square":
-            # Distances have no sign, although the triangle hangs below 0. The formatter is made
-            # once, because a new one in every frame makes bokeh lay out the figure again.
-            figure.yaxis[0].formatter = CustomJSTickFormatter(
-                code="return Math.abs(tick).toLocaleString()"
-            )
+        _add_hover(plot, label, {**sources, "shape": "square"})
         if axis == "rank":
+            figure = plot.state
             rank_ticks(figure.xaxis[0], figure.x_range, sources["columns"])
-            if shape == "square":
-                rank_ticks(figure.yaxis[0], figure.y_range, sources["rows"])
+            rank_ticks(figure.yaxis[0], figure.y_range, sources["rows"])
 
     return hook
+
+
+def triangle_hook(
+    columns: dict[str, Any], codes: np.ndarray, apex: Shape, axis: Axis, scale: Scale
+) -> Callable[[Any, Any], None]:
+    """Make a HoloViews hook that shows the pair under the pointer of a triangle.
+
+    It also labels the ticks. The columns are those of `columns_of`, with the width of the raster as
+    "raster". `codes` are the values of the pairs, from `genobit.ld.plots.shades`.
+    """
+
+    def hook(plot: Any, _element: Any) -> None:
+        sources = _refreshed(plot, {"rows": columns, "pairs": {"code": codes}})
+        if sources is None:
+            return
+        low, high = scale.limits
+        arguments = {"columns": sources["rows"], "shape": apex, "low": low, "high": high}
+        _add_hover(plot, scale.label, {**sources, **arguments})
+        figure = plot.state
+        # Distances have no sign, although the triangle hangs below 0. The formatter is made
+        # once, because a new one in every frame makes bokeh lay out the figure again.
+        figure.yaxis[0].formatter = CustomJSTickFormatter(
+            code="return Math.abs(tick).toLocaleString()"
+        )
+        if axis == "rank":
+            rank_ticks(figure.xaxis[0], figure.x_range, sources["rows"])
+
+    return hook
+
+
+def _refreshed(plot: Any, data: dict[str, Any]) -> dict[str, ColumnDataSource] | None:
+    """Replace the data of the hover; on the first frame, make and return its sources."""
+    sources = plot.handles.get("genobit_sources")
+    if sources is None:
+        sources = {name: ColumnDataSource(columns) for name, columns in data.items()}
+        plot.handles["genobit_sources"] = sources
+        return dict(sources)
+    for name, columns in data.items():
+        sources[name].data = columns
+    return None
+
+
+def _add_hover(plot: Any, label: str, arguments: dict[str, Any]) -> None:
+    texts = [("variant", "first"), ("variant", "second"), ("apart", "distance"), (label, "value")]
+    add_image_hover(plot, texts, _PAIR, arguments)
 
 
 def track_hook(columns: dict[str, Any], axis: Axis) -> Callable[[Any, Any], None]:

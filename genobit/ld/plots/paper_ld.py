@@ -46,7 +46,13 @@ def paper_triangle(
     """Return the triangle of one set of variants, for a page; options as `ld_triangle`."""
     if apex not in {"up", "down"}:
         raise ValueError(f'apex is {apex!r}; use "up" or "down"')
-    look = PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
+    return triangle_of(
+        r2, PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks), apex
+    )
+
+
+def triangle_of(r2: xr.DataArray, look: PictureOptions, apex: Shape = "down") -> Paper:
+    """Return the triangle of one set of variants, or of a part of it, for a page."""
     matrix, _ = computed(r2)
     notes = _notes(matrix, look)
     return Paper(
@@ -68,7 +74,13 @@ def paper_heatmap(
     blocks: xr.Dataset | None = None,
 ) -> Paper:
     """Return the heatmap of two sets of variants, for a page; options as `ld_heatmap`."""
-    look = PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
+    return heatmap_of(
+        r2, PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
+    )
+
+
+def heatmap_of(r2: xr.DataArray, look: PictureOptions) -> Paper:
+    """Return the heatmap of two sets of variants, or of parts of them, for a page."""
     matrix, _ = computed(r2)
     notes = _notes(matrix, look)
     rows, columns = matrix.shape

@@ -19,15 +19,19 @@ from genobit.ld.plots.region_association import (
 )
 from genobit.ld.plots.region_layout import Layout, fitting, lay_out
 from genobit.ld.plots.region_tracks import draw_connectors, draw_genes
+from genobit.ld.plots.result import computed
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
+from genobit.visual.pixels import AGGREGATES
 from genobit.visual.style import number, scale_of
 from genobit.visual.tokens import LIGHT, NOTE_PT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import xarray as xr
     from matplotlib.axes import Axes
+
+    from genobit.visual.pixels import Aggregate
 
 #: Smallest block to outline, and to label with its length, as shares of the variants.
 _OUTLINED, _LABELLED = 0.02, 0.097
@@ -133,10 +137,28 @@ def region(
     return paper_region(view, significance=significance, note=note)
 
 
-def paper_region(view: RegionView, *, significance: float | None = 5e-8, note: str = "") -> Paper:
-    """Return the form of a computed regional association for a page."""
-    outlined = _outlined(view)
-    notes = _notes(view, outlined) + [line for line in note.splitlines() if line.strip()]
+def paper_region(
+    view: RegionView,
+    *,
+    significance: float | None = 5e-8,
+    note: str = "",
+    threshold: float = 0.0,
+    aggregate: Aggregate = "max",
+    selected: Sequence[int] = (),
+) -> Paper:
+    """Return the form of a computed regional association for a page.
+
+    The options of the triangle are those of `ld_triangle`.
+    """
+    look = PictureOptions(
+        threshold=threshold,
+        max_pixels=_MAX_PIXELS,
+        aggregate=aggregate,
+        lead=view.lead,
+        selected=selected,
+        blocks=_outlined(view),
+    )
+    notes = _notes(view, look) + [line for line in note.splitlines() if line.strip()]
 
     def layout(width: float) -> Layout:
         found = lay_out(view, notes, width)
@@ -145,7 +167,7 @@ def paper_region(view: RegionView, *, significance: float | None = 5e-8, note: s
         return lay_out(view, [*notes, significance_note(significance)], width)
 
     return Paper(
-        lambda axes: _draw(axes, view, outlined, layout, significance),
+        lambda axes: _draw(axes, view, look, layout, significance),
         lambda width: layout(width).height,
         whole=True,
     )
@@ -154,7 +176,7 @@ def paper_region(view: RegionView, *, significance: float | None = 5e-8, note: s
 def _draw(
     axes: Axes,
     view: RegionView,
-    outlined: xr.Dataset | None,
+    look: PictureOptions,
     layout_of: Callable[[float], Layout],
     significance: float | None,
 ) -> None:
@@ -163,7 +185,7 @@ def _draw(
     draw_association(axes, view, layout, significance)
     genes = draw_genes(axes, view, layout)
     draw_connectors(axes, view, layout)
-    _triangle(axes, view, layout, outlined)
+    _triangle(axes, view, layout, look)
     tops = [MARGIN, layout.genes_top, layout.triangle_top]
     if genes is None:
         del tops[1]
@@ -171,15 +193,15 @@ def _draw(
         panel_letter(axes, text, top)
 
 
-def _triangle(axes: Axes, view: RegionView, layout: Layout, outlined: xr.Dataset | None) -> None:
+def _triangle(axes: Axes, view: RegionView, layout: Layout, look: PictureOptions) -> None:
     shown = panel(axes, layout.left, layout.triangle_top, layout.across, layout.half)
     shown.axis("off")
-    look = PictureOptions(max_pixels=_MAX_PIXELS, lead=view.lead, blocks=outlined)
     draw_triangle(shown, view.matrix, look, "down")
-    _label_blocks(shown, view, layout, outlined)
+    _label_blocks(shown, view, layout, look.blocks)
     statistic = str(view.matrix.attrs.get("statistic", view.matrix.name))
     wide = float(np.clip(0.2 * layout.across, 14.0, 32.0))
-    colour_bar(shown, scale_of(statistic), statistic, 0.0, (2.0, layout.half - 5.5, wide, 2.2))
+    box = (2.0, layout.half - 5.5, wide, 2.2)
+    colour_bar(shown, scale_of(statistic), statistic, look.threshold, box)
     lines = layout.beside
     write_lines(shown, lines, layout.across, layout.half - LINE * len(lines), "right")
     if layout.below:
@@ -234,8 +256,9 @@ def _label_blocks(axes: Axes, view: RegionView, layout: Layout, blocks: xr.Datas
         )
 
 
-def _notes(view: RegionView, outlined: xr.Dataset | None) -> list[str]:
+def _notes(view: RegionView, look: PictureOptions) -> list[str]:
     """Return what is shown, and what is left out."""
+    outlined = look.blocks
     count = len(view.position)
     of = f" of {view.present:,}" if view.present > count else ""
     rule = f", MAF ≥ {view.min_maf:g}" if view.min_maf > 0 else ""
@@ -261,5 +284,7 @@ def _notes(view: RegionView, outlined: xr.Dataset | None) -> list[str]:
         notes.append("No gene in the region")
     if count > _MAX_PIXELS:
         side = -(-count // _MAX_PIXELS)
-        notes.append(f"Cell: strongest of {side} × {side} pairs")
+        notes.append(f"Cell: {AGGREGATES[look.aggregate]} {side} × {side} pairs")
+    if look.threshold > 0:
+        notes.append(f"White: |{computed(view.matrix)[1].label}| < {look.threshold:g}")
     return notes

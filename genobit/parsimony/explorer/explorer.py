@@ -16,9 +16,9 @@ from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.layout import arrange
 from genobit.parsimony.plots.states import changes_of
 from genobit.parsimony.plots.tree import omitted
-from genobit.visual.explorer import in_words
 from genobit.visual.frame import PICTURE, framed
 from genobit.visual.home import Throttled
+from genobit.visual.jobs import in_words
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import drawn

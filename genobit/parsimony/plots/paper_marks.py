@@ -9,8 +9,8 @@ import numpy as np
 from genobit.engine.extras import needed_by
 from genobit.parsimony.plots.paper_layout import ROOT, note_lines, row_of
 from genobit.parsimony.plots.paper_sites import consistency_text, letter_colour
-from genobit.parsimony.plots.paper_text import MM, capital, family, width_of
-from genobit.visual.paper.page import MARGIN
+from genobit.parsimony.plots.paper_text import MM, capital, width_of
+from genobit.visual.paper.page import MARGIN, family
 from genobit.visual.tokens import (
     AXIS_PT,
     CASING_PT,

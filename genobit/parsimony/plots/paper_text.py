@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from genobit.engine.extras import needed_by
-from genobit.visual.paper.page import INCH, style
-from genobit.visual.tokens import FONTS
+from genobit.visual.paper.page import INCH, family
 
 with needed_by("A figure for a paper"):
-    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
 #: Height of a capital letter or a digit, as a share of the font size.
 CAPITAL = 0.73
 MM = INCH / 72
 """Millimetres of a point."""
-
-
-@cache
-def family() -> list[str]:
-    """Return the font of the figures that is installed, and matplotlib's own for rare letters.
-
-    Texts that name it have the width that was measured, also in a figure of the user.
-    """
-    with style():
-        path = findfont(FontProperties(family=["sans-serif"]))
-    return list(dict.fromkeys([str(get_font(path).family_name), FONTS[-1]]))
 
 
 @lru_cache(maxsize=20_000)

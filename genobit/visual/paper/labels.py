@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit.engine.extras import needed_by
-from genobit.visual.paper.page import INCH, style
-from genobit.visual.tokens import FONTS, NOTE_PT
+from genobit.visual.paper.page import INCH, family
+from genobit.visual.tokens import NOTE_PT
 
 with needed_by("A figure for a paper"):
-    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
 if TYPE_CHECKING:
@@ -48,14 +48,6 @@ class Obstacles:
     weights: np.ndarray
     page: tuple[float, float, float, float]
     boxes: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
-
-
-@cache
-def family() -> list[str]:
-    """Return the font of the figures that is installed, and matplotlib's own for rare letters."""
-    with style():
-        path = findfont(FontProperties(family=["sans-serif"]))
-    return list(dict.fromkeys([str(get_font(path).family_name), FONTS[-1]]))
 
 
 def write_text(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from genobit.engine.extras import needed_by
@@ -12,6 +13,7 @@ from genobit.visual.tokens import AXIS_PT, BASE_PT, FONTS, LIGHT, NOTE_PT, TITLE
 with needed_by("A figure for a paper"):
     import matplotlib as mpl
     from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties, findfont, get_font
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.text import Text
 
@@ -107,10 +109,18 @@ def draw_on(paper: Paper, axes: Axes) -> Axes:
     """Draw the form into an axes of the user's own figure, and return the axes."""
     with style():
         paper.draw(axes)
-    # matplotlib looks for "sans-serif" when it draws, and widths were measured in these fonts.
+    # matplotlib looks for "sans-serif" when it draws, and warns of each font that is missing.
     for text in axes.findobj(Text):
-        text.set_fontfamily(list(FONTS))
+        text.set_fontfamily(family())
     return axes
+
+
+@cache
+def family() -> list[str]:
+    """Return the font of the figures that is installed, and matplotlib's own for rare letters."""
+    with style():
+        path = findfont(FontProperties(family=["sans-serif"]))
+    return list(dict.fromkeys([str(get_font(path).family_name), FONTS[-1]]))
 
 
 def write(figure: Figure, target: Path, suffix: str) -> None:

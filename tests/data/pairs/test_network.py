@@ -182,7 +182,7 @@ def test_layout__of_what_has_no_communities_puts_hubs_in_the_middle() -> None:
 def test_empty_tables__work_everywhere() -> None:
     network = empty()
     assert len(network) == 0
-    assert repr(network) == "<Network: 0 pairs of 0 of 6 gene, in 0 components>"
+    assert repr(network) == "<Network: 0 pairs of 0 of 6 genes, in 0 components>"
     assert "0 pairs" in network._repr_html_()
     for series in (network.degree(), network.hubs(), network.components(), network.communities()):
         assert len(series) == 0

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from bokeh.models import ColorBar
 
 from genobit.launcher.plots import (
     allele_frequency_spectrum,
@@ -14,8 +15,25 @@ from genobit.launcher.plots import (
     ld_track,
     ld_triangle,
 )
-from genobit.ld.plots.hover import OUTSIDE
-from genobit.visual.pixels import AGGREGATES, lay_out, pair_at, rotate, strongest
+from genobit.ld.plots.shades import (
+    BELOW,
+    NO_VALUE,
+    OUTSIDE,
+    SHADES,
+    codes,
+    colours_of_shades,
+    shades,
+)
+from genobit.visual.pixels import (
+    AGGREGATES,
+    diamonds,
+    lay_out,
+    pair_at,
+    pair_of_pixel,
+    raster_width,
+    strongest,
+)
+from genobit.visual.style import NO_VALUE_COLOUR, WHITE, palette, scale_of
 from tests.cohorts import cohort, random_calls
 
 
@@ -87,14 +105,49 @@ class TestPixels:
         assert bins.empty == 8
         np.testing.assert_array_equal(drawn[0], [1.0] * 5 + [0.2] * 5)
 
-    def test_rotated_rows_hold_the_diagonals(self):
-        square = symmetric(5)
-        rotated = rotate(square, OUTSIDE)
-        for distance in range(5):
-            row = rotated[distance]
-            np.testing.assert_array_equal(
-                row[row != OUTSIDE], np.repeat(np.diagonal(square, distance), 2)
-            )
+    @pytest.mark.parametrize(("n", "width"), [(5, 20), (5, 22), (7, 14), (1, 40), (30, 100)])
+    def test_a_pixel_shows_the_diamond_that_has_its_middle(self, n, width):
+        square = np.arange(1, n * n + 1).reshape(n, n)
+        drawn = diamonds(square, width, outside=0)
+        assert drawn.shape == (width // 2, width)
+        scale = n / width
+        for row in range(width // 2):
+            for column in range(width):
+                x, depth = (column + 0.5) * scale, (row + 0.5) * scale
+                # A diamond has its middle where two variants meet at 45 degrees.
+                i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+                middle, half = (i + j + 1) / 2, (j - i) / 2
+                inside = np.abs(x - middle) + np.abs(depth - half) <= 0.5 + 1e-9
+                shown = square[inside & (j >= i)]
+                if shown.size:
+                    assert drawn[row, column] in shown
+                else:
+                    assert drawn[row, column] == 0
+
+    @pytest.mark.parametrize(("n", "width"), [(2, 8), (9, 90), (10, 47 * 2), (300, 1100)])
+    def test_the_picture_of_a_symmetric_matrix_is_its_own_mirror_image(self, n, width):
+        distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) + 1
+        drawn = diamonds(distance, width, outside=0)
+        np.testing.assert_array_equal(drawn, drawn[:, ::-1])
+
+    def test_every_pair_has_a_pixel_at_every_zoom(self):
+        for n in (1, 2, 7, 192, 400, 549, 550, 700):
+            width = raster_width(n, 1100)
+            assert width % 2 == 0
+            assert width >= 2 * n
+            if n <= 200:
+                assert width - n * (width // n) <= 1
+                assert abs(width - 1100) <= n
+            drawn = diamonds(np.arange(n * n).reshape(n, n), width, outside=-1)
+            i, j = np.triu_indices(n)
+            assert np.isin(i * n + j, drawn).all()
+
+    def test_the_pair_of_a_pixel_is_the_pair_drawn_there(self):
+        n, width = 11, 44
+        drawn = diamonds(np.arange(n * n).reshape(n, n), width, outside=-1)
+        row, column = np.nonzero(drawn >= 0)
+        i, j = pair_of_pixel(n, width, column, row)
+        np.testing.assert_array_equal(drawn[row, column], i * n + j)
 
     @pytest.mark.parametrize("shape", ["square", "down", "up"])
     def test_a_click_finds_the_pair_that_is_drawn_there(self, shape):
@@ -102,7 +155,7 @@ class TestPixels:
         bins = lay_out(np.arange(6), "rank", limit=500)
         for i in range(6):
             for j in range(i, 6):
-                x, y = (j, i) if shape == "square" else ((i + j) / 2, j - i + 0.5)
+                x, y = (j, i) if shape == "square" else ((i + j) / 2, j - i + 0.1)
                 at = pair_at(values, bins, shape, x, -y if shape == "down" else y)
                 assert at == (i, j)
 
@@ -155,6 +208,39 @@ class TestHeatmap:
             ld_heatmap(ld_result(symmetric(3)).rename(variants_0="rows"))
 
 
+class TestShades:
+    @pytest.mark.parametrize("statistic", ["r2", "r", "D", "dprime"])
+    def test_shades_have_the_colours_of_the_values(self, statistic):
+        scale = scale_of(statistic)
+        low, high = scale.limits
+        values = np.linspace(low, high, 253)
+        drawn = shades(values, scale)
+        assert (np.diff(drawn.astype(int)) >= 0).all()
+        colours = colours_of_shades(scale)
+        ends = palette(scale)
+        assert len(colours) == SHADES
+        assert [colours[drawn[0]], colours[drawn[-1]]] == [ends[0], ends[-1]]
+
+    def test_missing_and_hidden_values(self):
+        scale = scale_of("r")
+        drawn = shades(np.array([np.nan, -0.19, 0.0, 0.19, -0.2, 0.2]), scale, threshold=0.2)
+        assert drawn[:4].tolist() == [NO_VALUE, BELOW, BELOW, BELOW]
+        assert drawn[4:].min() > BELOW
+        colours = colours_of_shades(scale)
+        assert [colours[NO_VALUE], colours[BELOW]] == [NO_VALUE_COLOUR, WHITE]
+        assert colours[OUTSIDE].endswith("00")
+
+    def test_codes_give_three_digits_of_each_pair(self):
+        values = symmetric(20) * 2 - 1
+        values[3, 5] = np.nan
+        found = codes(values, scale_of("r"))
+        expected = values[np.triu_indices(20)]
+        missing = found == 65535
+        np.testing.assert_array_equal(missing, np.isnan(expected))
+        decoded = -1 + found[~missing] * (2 / 65534)
+        np.testing.assert_allclose(decoded, expected[~missing], atol=2e-5)
+
+
 class TestTriangle:
     @pytest.mark.parametrize("apex", ["down", "up"])
     def test_apex(self, apex):
@@ -162,8 +248,18 @@ class TestTriangle:
         drawn = pixels(ld_triangle(ld_result(values), apex=apex))
         base = drawn[0] if apex == "down" else drawn[-1]
         tip = drawn[-1] if apex == "down" else drawn[0]
-        np.testing.assert_array_equal(base, np.ones(8))
-        np.testing.assert_allclose(tip[tip != OUTSIDE], np.float32([values[0, 3]] * 2))
+        scale = scale_of("r2")
+        np.testing.assert_array_equal(base, np.full(drawn.shape[1], SHADES - 1))
+        shown = tip[tip != OUTSIDE]
+        assert shown.size
+        np.testing.assert_array_equal(shown, shades(np.full(shown.size, values[0, 3]), scale))
+
+    def test_the_colour_bar_shows_the_statistic_and_its_threshold(self):
+        plot = ld_triangle(ld_result(symmetric(9), name="r"), threshold=0.3)
+        figure = hv.render(plot)
+        mapper = figure.select_one({"type": ColorBar}).color_mapper
+        assert (mapper.low, mapper.high) == (-1.0, 1.0)
+        assert mapper.palette == palette(scale_of("r"), 0.3)
 
     def test_two_sets_are_refused(self):
         with pytest.raises(ValueError, match="ld_heatmap for two sets"):
