@@ -51,6 +51,6 @@ def test_a_painted_frame_is_what_holoviews_draws(shape):
         image.handles["glyph"].color_mapper.palette == other.handles["glyph"].color_mapper.palette
     )
     for name, hover in image.handles["genobit_sources"].items():
-        assert hover.data["at"] == other.handles["genobit_sources"][name].data["at"]
+        assert hover.data == other.handles["genobit_sources"][name].data
     assert painted.state.title.text == expected.state.title.text
     assert painted.state.xaxis[0].axis_label == expected.state.xaxis[0].axis_label

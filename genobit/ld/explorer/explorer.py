@@ -11,15 +11,16 @@ import traitlets
 from bokeh.models import SaveTool
 
 from genobit.io.genes import read_genes
+from genobit.ld.explorer.choice import nearest_point, selected_pair
 from genobit.ld.explorer.data import Cohort, Window
 from genobit.ld.explorer.papers import square_figure, triangle_figure
 from genobit.ld.explorer.region import region_text
-from genobit.ld.explorer.traits import LDTraits, drawer, search, toolbar
+from genobit.ld.explorer.traits import LISTS, STALE_BY_TRAIT, LDTraits, drawer, search, toolbar
 from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track
 from genobit.ld.plots.association import association_track
 from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
-from genobit.ld.plots.heatmap import overlay
+from genobit.ld.plots.heatmap import KEY, overlay
 from genobit.visual.files import Export, dataset_writers
 from genobit.visual.frame import PICTURE, framed
 from genobit.visual.gestures import Gestures
@@ -116,7 +117,7 @@ class LDExplorer(LDTraits):
         else:
             self._follow_quietly("variants", own=False)
         self._later = Throttled(self._home, self.refresh)
-        self.observe(self._on_trait, list(_STALE_BY_TRAIT))
+        self.observe(self._on_trait, list(STALE_BY_TRAIT))
         self._stale = {"window", "plot", "track"}
         self.refresh()
 
@@ -132,7 +133,7 @@ class LDExplorer(LDTraits):
     def _on_trait(self, change: Any) -> None:
         if change["name"] == "selected":
             self._select("variants", self.selected)
-        stale = set(_STALE_BY_TRAIT[change["name"]])
+        stale = set(STALE_BY_TRAIT[change["name"]])
         if change["name"] == "region" and not self._from_gesture:
             stale.add("aim")
         self._home.run(self._mark, stale)
@@ -260,7 +261,9 @@ class LDExplorer(LDTraits):
                 self._frame.event(number=self._frame.number + 1)
         self._draw_around(stale)
         if stale & {"window", "selected", "blocks", "plot"}:
-            self.card.show(*self._selected_pair())
+            names = [self._cohort.name_of(k) for k in self.selected]
+            pair = selected_pair(self._now(), names, self.selected, self.statistic, self._outlined)
+            self.card.show(*pair)
 
     def _draw_around(self, stale: set[str]) -> None:
         """Draw the tracks over and under the picture, and the list."""
@@ -272,27 +275,10 @@ class LDExplorer(LDTraits):
             self._track.draw(self._track_picture, extent, anew=anew)
         if stale & {"window", "plot"}:
             self._genes.show(self.region[0], self._now(), self.axis, extent, anew=anew)
-        if stale & {"window", "tab"} or stale & {"colours", "track"} & _LISTS[self.tab]:
+        if stale & {"window", "tab"} or stale & {"colours", "track"} & LISTS[self.tab]:
             self._lists.ask(lambda: self._try(self._draw_list))
         elif "selected" in stale:
             self._lists.mark(self.selected)
-
-    def _selected_pair(self) -> tuple[str, list[tuple[str, str]]]:
-        """Return title and values of the selected pair or variant for the card."""
-        window, names = self._now(), [self._cohort.name_of(k) for k in self.selected]
-        found = [window.index_of(k) for k in self.selected]
-        places = [k for k in found if k is not None]
-        if not 1 <= len(places) == len(found) <= 2:
-            return "", []
-        position = window.position[places]
-        if len(places) == 1:
-            return names[0], [("position", f"{position[0]:,}")]
-        value = float(window.matrix.values[places[0], places[1]])
-        rows = [(scale_of(self.statistic).label, f"{value:.3f}")]
-        rows.append(("apart", f"{abs(int(position[1]) - int(position[0])) / 1e3:,.1f} kb"))
-        if self._outlined is not None:
-            rows.append(("block", _same_block(self._outlined, position)))
-        return " × ".join(names), rows
 
     def _draw_list(self) -> None:
         window = self._now()
@@ -346,7 +332,7 @@ class LDExplorer(LDTraits):
         return drawing
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        return overlay(self._drawing(), WIDTH // 2, **_KEY).opts(
+        return overlay(self._drawing(), WIDTH // 2, **KEY).opts(
             apply_ranges=False,
             framewise=False,
             hooks=[
@@ -424,54 +410,16 @@ class LDExplorer(LDTraits):
         window = self._now()
         if self._row is None:
             return
-        start, end = self._gestures.target or window.extent(self.axis)
         heights, top = self._row.values[:, 0], 1.0
         if self._strength is not None:
             heights = self._strength[window.choice.variants]
             top = float(np.nanmax(self._strength))
-        # The track is about eight times as wide as high: compare distances on the screen.
-        across = (window.coordinates(self.axis) - x) / (end - start) * 8
-        away = np.hypot(across, (np.nan_to_num(heights) - y) / top)
-        self.lead = int(window.choice.variants[int(np.argmin(away))])
+        seen = self._gestures.target or window.extent(self.axis)
+        nearest = nearest_point(window.coordinates(self.axis), heights / top, x, y / top, seen)
+        self.lead = int(window.choice.variants[nearest])
 
     def _select_rows(self, variants: tuple[int, ...]) -> None:
         self.selected = variants
 
     def _shape(self) -> str:
         return "square" if self.view == "square" else "down"
-
-
-def _same_block(blocks: xr.Dataset, position: np.ndarray) -> str:
-    first, last = blocks["first_position"].values, blocks["last_position"].values
-    both = np.flatnonzero((first <= position.min()) & (last >= position.max()))
-    return f"{both[0] + 1} of {len(first)}" if len(both) else "none in common"
-
-
-#: The colour bar in the empty corner of the triangle.
-_KEY: dict[str, Any] = {
-    "colorbar_position": "bottom_left",
-    "colorbar_opts": {
-        "width": 128,
-        "height": 9,
-        "location": (0, 44),
-        "background_fill_alpha": 0.0,
-        "major_tick_line_color": None,
-        "title_text_font_style": "normal",
-    },
-}
-_STALE_BY_TRAIT = {
-    "statistic": {"window", "track", "plot"},
-    "region": {"window", "track"},
-    "min_maf": {"window", "track", "aim"},
-    "threshold": {"colours"},
-    "view": {"plot"},
-    "axis": {"plot"},
-    "aggregate": {"colours"},
-    "show_blocks": {"blocks"},
-    "tab": {"tab"},
-    "selected": {"selected"},
-    "lead": {"track"},
-    "of_samples": {"window", "track"},
-}
-#: Stale parts, other than the window, that redraw a list.
-_LISTS = {"picture": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}

@@ -323,3 +323,22 @@ def _contig(explorer: LDTraits) -> ipywidgets.Dropdown:
     explorer.observe(show, "region")
     contig.observe(change_contig, "value")
     return contig.add_class("genobit-ld-contig")
+
+
+#: Parts of the explorer that a change of a trait makes stale.
+STALE_BY_TRAIT = {
+    "statistic": {"window", "track", "plot"},
+    "region": {"window", "track"},
+    "min_maf": {"window", "track", "aim"},
+    "threshold": {"colours"},
+    "view": {"plot"},
+    "axis": {"plot"},
+    "aggregate": {"colours"},
+    "show_blocks": {"blocks"},
+    "tab": {"tab"},
+    "selected": {"selected"},
+    "lead": {"track"},
+    "of_samples": {"window", "track"},
+}
+#: Stale parts, other than the window, that redraw a list.
+LISTS = {"picture": set(), "variants": {"track"}, "pairs": {"colours"}, "decay": set()}

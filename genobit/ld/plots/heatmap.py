@@ -186,3 +186,17 @@ def _image(drawing: Drawing, height: int) -> hv.Image:
         tools=["xpan", "xwheel_zoom", "xbox_zoom", "reset"],
         active_tools=["xpan", "xwheel_zoom"],
     )
+
+
+#: The colour bar in the empty corner of the triangle.
+KEY: dict[str, Any] = {
+    "colorbar_position": "bottom_left",
+    "colorbar_opts": {
+        "width": 128,
+        "height": 9,
+        "location": (0, 44),
+        "background_fill_alpha": 0.0,
+        "major_tick_line_color": None,
+        "title_text_font_style": "normal",
+    },
+}
