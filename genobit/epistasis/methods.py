@@ -73,8 +73,8 @@ class EpistasisMethods:
         order
             Number of variants in a combination.
         top
-            Number of combinations to return. Among equal scores, combinations of the first variants
-            come first.
+            Number of combinations to return. Combinations with equal scores are in the order of
+            their variants in the Dataset.
         statistic
             Statistic for the ranking:
 

@@ -107,7 +107,7 @@ class GRMMethods:
         calls. The error is about 1e-6 of the values on the diagonal.
 
         Variants with frequency 0 or 1 are ignored. With ``count_monomorphic``, they are counted in
-        the divisor. "king" and "ibs" use no frequencies and use every variant.
+        the divisor. "king" and "ibs" use no frequencies, and include monomorphic variants.
 
         Examples
         --------

@@ -122,7 +122,7 @@ class ParsimonySearchMethods:
             bytes.
         OSError
             With ``bootstrap``, if the folder ``get_options().spill_to`` has too little space for
-            the pattern number of each site.
+            one number for each site.
 
         Notes
         -----
