@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--app",
         action=argparse.BooleanOptionalAction,
-        help="open the explorers in a browser afterwards; the default if a person is at the terminal",
+        help="then open the explorers in a browser; the default if a person is at the terminal",
     )
     demo.set_defaults(run=run_demo)
 
