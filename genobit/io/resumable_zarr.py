@@ -61,8 +61,8 @@ def to_zarr(
     chunks being written, and packed genotypes of 16 chunks.
 
     A store opens only when it is complete. Until then every Zarr reader raises an error that says
-    how to resume. During the run, the folder ``STORE.progress`` next to the store describes the
-    result.
+    how to resume. Until then, the folder ``STORE.progress`` next to the store holds its metadata,
+    which a resumed run needs.
 
     Parameters
     ----------

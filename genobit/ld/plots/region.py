@@ -69,7 +69,8 @@ def region(
         Region to draw, such as "2:136.5Mb-136.7Mb". By default, the contig of the lead variant if
         that contig has at most 1,000 variants. Otherwise, 250 kb to each side of the lead variant.
     lead
-        Identifier or index of the lead variant. The default is the smallest p in the region.
+        Identifier or index of the lead variant. The default is the variant with the smallest p, in
+        ``region`` if that is given.
     genes
         Path of a GFF3 file, or a table of genes.
     genetic_map
