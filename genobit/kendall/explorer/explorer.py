@@ -72,8 +72,8 @@ class KendallExplorer(KendallFiles):
     threshold_by
         Criterion for edges: "tau" (`threshold`, the default) or "fdr".
     threshold
-        Smallest absolute tau of an edge. The default is 0.6, unless that leaves no edge or more
-        than 20,000.
+        Smallest absolute tau of an edge. The default is 0.6. It is higher if more than 20,000 edges
+        pass, and lower if none passes.
     fdr
         Largest q-value of an edge; by default 0.01.
     floor
