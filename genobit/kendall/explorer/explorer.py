@@ -12,8 +12,7 @@ from genobit.kendall.explorer.card import pair_rows, variable_rows
 from genobit.kendall.explorer.data import KendallData, PairValues, Scene
 from genobit.kendall.explorer.files import KendallFiles
 from genobit.kendall.explorer.panels import Caption, side_by_side
-from genobit.kendall.explorer.searching import search
-from genobit.kendall.explorer.traits import THRESHOLD, drawer, toolbar
+from genobit.kendall.explorer.traits import THRESHOLD, drawer, search, toolbar
 from genobit.kendall.explorer.views import (
     Edges,
     Heatmap,

@@ -1,12 +1,11 @@
-"""The search box of the Kendall explorer: variables, observations, and groups of both."""
+"""What the search box of the Kendall explorer finds: variables, observations, and groups."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import ipywidgets
 import numpy as np
 
 from genobit.engine.spelling import did_you_mean
@@ -15,10 +14,8 @@ from genobit.visual.colouring import MISSING, categories
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from genobit.kendall.explorer.traits import KendallTraits
-
 #: Examples in a message.
-_SHOWN = 3
+SHOWN = 3
 
 
 @dataclass
@@ -95,7 +92,7 @@ class Finder:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+    return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
 
 
 def _groups(labels: Mapping[str, np.ndarray]) -> dict[str, list[int]]:
@@ -107,31 +104,3 @@ def _groups(labels: Mapping[str, np.ndarray]) -> dict[str, list[int]]:
             for category in np.unique(each[each != MISSING].astype(str)):
                 found.setdefault(str(category), np.flatnonzero(each == category).tolist())
     return found
-
-
-def search(explorer: KendallTraits) -> ipywidgets.Text:
-    """Return the search box, which shows the chosen pair or variable and takes other names."""
-    groups = [*explorer.correlated.variable_labels, *explorer.correlated.observation_labels]
-    others = f", or values of {', '.join(groups[:_SHOWN])}" if groups else ""
-    text = ipywidgets.Text(
-        placeholder="one variable, a pair, or a group",
-        tooltip=f"names of variables or observations{others}; then Enter",
-        continuous_update=False,
-    ).add_class("genobit-kendall-search")
-
-    shown = ""
-
-    def show(change: Any) -> None:
-        nonlocal shown
-        places = np.atleast_1d([] if change["new"] is None else change["new"]).astype("i8")
-        shown = ", ".join(str(name) for name in explorer.correlated.names[places])
-        text.value = shown
-
-    def ask(change: Any) -> None:
-        # No loop: what the explorer wrote itself is no question.
-        if change["new"] != shown:
-            explorer.try_to(explorer.go_to, change["new"])
-
-    explorer.observe(show, ["pair", "variable"])
-    text.observe(ask, "value")
-    return text

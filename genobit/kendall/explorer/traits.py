@@ -9,7 +9,7 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.kendall.explorer.searching import Finder
+from genobit.kendall.explorer.searching import SHOWN, Finder
 from genobit.visual.controls import button, dropdown, linked
 from genobit.visual.explorer import Explorer, one_of
 from genobit.visual.style import number
@@ -185,6 +185,34 @@ def drawer(explorer: KendallTraits) -> dict[str, list[ipywidgets.Widget]]:
         "Scatter": [linked(explorer, "colour_points_by", points)],
         "Network": [back, every, none],
     }
+
+
+def search(explorer: KendallTraits) -> ipywidgets.Text:
+    """Return the search box, which shows the chosen pair or variable and takes other names."""
+    groups = [*explorer.correlated.variable_labels, *explorer.correlated.observation_labels]
+    others = f", or values of {', '.join(groups[:SHOWN])}" if groups else ""
+    text = ipywidgets.Text(
+        placeholder="one variable, a pair, or a group",
+        tooltip=f"names of variables or observations{others}; then Enter",
+        continuous_update=False,
+    ).add_class("genobit-kendall-search")
+
+    shown = ""
+
+    def show(change: Any) -> None:
+        nonlocal shown
+        places = np.atleast_1d([] if change["new"] is None else change["new"]).astype("i8")
+        shown = ", ".join(str(name) for name in explorer.correlated.names[places])
+        text.value = shown
+
+    def ask(change: Any) -> None:
+        # No loop: what the explorer wrote itself is no question.
+        if change["new"] != shown:
+            explorer.try_to(explorer.go_to, change["new"])
+
+    explorer.observe(show, ["pair", "variable"])
+    text.observe(ask, "value")
+    return text
 
 
 def _threshold(explorer: KendallTraits) -> list[ipywidgets.Widget]:
