@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from genobit.visual.style import POINT_COLOUR
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
     click_at,
     drawn,
+    open_drawer,
     place,
     redrawn,
     save,
+    says,
     settled,
     until,
     within,
@@ -55,42 +58,72 @@ def press(page: Any, part: str) -> None:
 
 
 def choose(page: Any, trait: str, label: str) -> None:
-    toggles = page.locator(f".genobit-parsimony-{trait}")
-    toggles.get_by_role("button", name=label, exact=True).click()
+    """Choose an entry of a list, in the toolbar or in the drawer."""
+    page.locator(f".genobit-parsimony-{trait} select").select_option(label=label)
+
+
+def show(page: Any, tab: str) -> None:
+    page.locator(f".genobit-parsimony-tab-{tab}").click()
+
+
+def find(page: Any, words: str) -> None:
+    box = page.locator(".genobit-parsimony-find input")
+    box.fill(words)
+    box.press("Enter")
+
+
+def share_of(image: np.ndarray, colour: str) -> float:
+    """Share of the pixels that have about this colour."""
+    wanted = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)])
+    return float((abs(image.astype("i4") - wanted).max(axis=2) < 12).mean())
 
 
 def test_starts_with_the_first_tree(page: Any) -> None:
     until(lambda: text(page, "status").startswith("tree 1 of 2: "), "its length")
-    for view in ("tree", "track"):
-        # Texts alone are many colours, too: the branches and bars have to be there.
-        until(
-            lambda view=view: (np.ptp(drawn(figure(page, view)), axis=2) > 15).mean() > 0.01, view
-        )
-    page.locator(".genobit-parsimony-sites .slick-row").first.wait_for()
+    # Texts alone are many colours, too: the branches and bars have to be there.
+    tree, track = figure(page, "tree"), figure(page, "track")
+    until(lambda: (np.ptp(drawn(tree), axis=2) > 15).mean() > 0.01, "branches")
+    until(lambda: share_of(drawn(track), POINT_COLOUR) > 0.002, "bars")
+    says(lambda: text(page, "card"), "site ", "fewest on any tree", "CI", "RI")
 
 
 def test_branch_lists_its_changes(page: Any) -> None:
     before = settled(figure(page, "tree"))
     box = place(figure(page, "tree"))
-    changes = page.locator(".genobit-parsimony-changes option")
+
+    def chosen() -> bool:
+        return "branch to" in text(page, "card")
 
     # Across the branches of the tips, until one is met.
     def click() -> None:
         for share in (0.3, 0.33, 0.36, 0.39, 0.42):
-            page.mouse.click(box["x"] + 0.45 * box["width"], box["y"] + share * box["height"])
-            if within(0.5, lambda: changes.count() > 0):
+            page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + share * box["height"])
+            if within(1, chosen):
                 return
 
-    by_hand(click, lambda: changes.count() > 0, "the changes of a branch")
+    by_hand(click, chosen, "a branch on the card")
     redrawn(figure(page, "tree"), before, 0.0003)
-    until(lambda: "branch to" in text(page, "branch-line"), "the branch by name")
+    says(lambda: text(page, "card"), "changes on it", "this site changes there")
+    show(page, "changes")
+    says(lambda: text(page, "branch-line"), "branch to", " changes")
+    page.locator(".genobit-parsimony-changes .slick-row").first.wait_for()
+    assert not page.locator(".genobit-parsimony-card").is_visible()
 
 
-def test_change_shows_its_site(page: Any) -> None:
-    line = text(page, "site-line")
-    options = page.locator(".genobit-parsimony-changes option")
-    options.nth(options.count() - 1).click()
-    until(lambda: text(page, "site-line") != line, "another site")
+@pytest.mark.parametrize("tab", ["changes", "sites"])
+def test_row_shows_its_site(page: Any, tab: str) -> None:
+    show(page, tab)
+    row = page.locator(f".genobit-parsimony-{tab} .slick-row").nth(2)
+    site = row.locator(".slick-cell").first.inner_text()
+    row.click()
+    until(lambda: number(page) == site, "its number")
+    show(page, "picture")
+    says(lambda: text(page, "card"), f"site {site} ")
+
+
+def number(page: Any) -> str:
+    """The number of the site."""
+    return str(page.locator(".genobit-parsimony-site-box input").input_value())
 
 
 def test_next_site_colours_the_tree(page: Any) -> None:
@@ -101,19 +134,27 @@ def test_next_site_colours_the_tree(page: Any) -> None:
 
 
 def test_track_chooses_a_site(page: Any) -> None:
-    line = text(page, "site-line")
-    click = partial(click_at, figure(page, "track"), 0.5, 0.5)
-    by_hand(click, lambda: text(page, "site-line") != line, "another site")
+    card = text(page, "card")
+    click = partial(click_at, figure(page, "track"), 0.5, 0.4)
+    by_hand(click, lambda: text(page, "card") != card, "another site")
 
 
-def test_number_chooses_a_site(page: Any) -> None:
-    box = page.locator(".genobit-parsimony-site-box input")
-    box.fill("17")
-    box.press("Enter")
-    until(lambda: text(page, "site-line").startswith("site 17 (codon_position 3)"), "site 17")
+def test_search_finds_sites_and_taxa(page: Any) -> None:
+    find(page, "17")
+    says(lambda: text(page, "card"), "site 17 (codon_position 3)")
+    before = settled(figure(page, "tree"))
+    find(page, "species_03, species_07")
+    redrawn(figure(page, "tree"), before, 0.0003)
+    open_drawer(page, "genobit-parsimony")
+    says(lambda: text(page, "selection"), "2 samples", "species_03, species_07)")
+    find(page, "species_99")
+    says(lambda: text(page, "status"), "there is no taxon 'species_99'")
+    find(page, "17")
+    until(lambda: text(page, "status").startswith("tree 1 of 2: "), "what is in view")
 
 
 def test_root(page: Any) -> None:
+    open_drawer(page, "genobit-parsimony")
     before = settled(figure(page, "tree"))
     press(page, "root-here")
     redrawn(figure(page, "tree"), before)
@@ -122,6 +163,7 @@ def test_root(page: Any) -> None:
 
 
 def test_radial(page: Any) -> None:
+    open_drawer(page, "genobit-parsimony")
     before = settled(figure(page, "tree"))
     choose(page, "layout-of-tree", "radial")
     redrawn(figure(page, "tree"), before, 0.02)
@@ -135,7 +177,7 @@ def test_face_to_face(page: Any) -> None:
     figure(page, "faces").wait_for()
     drawn(figure(page, "faces"))
     choose(page, "view", "search")
-    until(lambda: "are not from a search" in text(page, "trace"), "a sentence")
+    says(lambda: text(page, "trace"), "are not from a search")
     choose(page, "view", "tree")
     figure(page, "tree").wait_for()
     drawn(figure(page, "tree"))
@@ -143,6 +185,7 @@ def test_face_to_face(page: Any) -> None:
 
 def test_saves(page: Any) -> None:
     for part, what in (
+        ("figure (PDF)", "Saved the figure"),
         ("tree (Newick)", "Saved tree 1"),
         ("picture of the tree (SVG)", "Saved the picture of"),
         ("sites (CSV)", "Saved 600 sites"),

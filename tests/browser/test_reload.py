@@ -24,11 +24,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MAKE = """
 import genobit, numpy as np, xarray as xr
 
-calls = np.random.default_rng(5).integers(0, 2, (60, 100, 2)).astype("int8")
+calls = np.random.default_rng(5).integers(0, 2, (600, 100, 2)).astype("int8")
 ds = xr.Dataset({
     "call_genotype": (("variants", "samples", "ploidy"), calls),
-    "variant_position": ("variants", 1_000 * np.arange(60)),
-    "variant_contig": ("variants", np.zeros(60, "i4")),
+    "variant_position": ("variants", 1_000 * np.arange(600)),
+    "variant_contig": ("variants", np.zeros(600, "i4")),
 })
 """
 SHOW = "explorer = ds.genobit.explore.ld()\nexplorer"

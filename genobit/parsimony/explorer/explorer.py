@@ -33,6 +33,7 @@ _WITHOUT = (
     'There is no tree yet. Click "find trees", or give trees: '
     "aln.genobit.explore.parsimony(aln.genobit.parsimony_search())"
 )
+_UNSEARCHED = "These trees are not from a search; parsimony_search() records its steps."
 
 
 class ParsimonyExplorer(ParsimonyTraits):
@@ -94,7 +95,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._join(selection, aln)
         self.known = TreeData(aln)
         self.n_sites = int(aln.sizes["sites"])
-        self._asked_site = "site" in initial
+        self._asked_site, self._asked_other = "site" in initial, "other" in initial
         self._ancestry: Ancestry | None = None
         self._placed: PlacedTree | None = None
         self._homoplasy = np.zeros(self.n_sites, dtype="i8")
@@ -130,8 +131,8 @@ class ParsimonyExplorer(ParsimonyTraits):
             "sites": ipywidgets.VBox([self.sites_line, self._sites.box]),
             "changes": ipywidgets.VBox([self.branch_line, self._changes.box]),
         }
-        children = framed(self, toolbar(self), drawer(self), tabs, "parsimony", search_box(self))
-        self.children = children
+        parts = toolbar(self), drawer(self), tabs
+        self.children = framed(self, *parts, "parsimony", search_box(self))
 
     def _begin(self) -> None:
         self._turn_page()
@@ -200,7 +201,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         self.tree_names = [
             f"{k + 1} of {many}: {number(known.length(k), 'change')}" for k in range(many)
         ]
-        if many > 1 and self.other == self.tree:
+        if many > 1 and self.other == self.tree and not self._asked_other:
             self.other = (self.tree + 1) % many
         if not self._asked_site:
             self._quiet = True  # chosen by code, not by the user
@@ -318,11 +319,10 @@ class ParsimonyExplorer(ParsimonyTraits):
             self._changes.say("Click a branch of the picture to list its changes.")
             return
         found = changes_of(drawn(self._ancestry).states, self.branch)
-        text = f"branch to {html.escape(self._branch_name())}: {number(len(found), 'change')}"
-        if len(found) > LISTED:
-            text += f", the first {LISTED} listed"
-        self.branch_line.value = text
-        if len(found):
+        many = len(found)
+        text = f"branch to {html.escape(self._branch_name())}: {number(many, 'change')}"
+        self.branch_line.value = text + (f", the first {LISTED} listed" if many > LISTED else "")
+        if many:
             self._changes.draw(found[:LISTED], self.site)
         else:
             self._changes.say("No site changes on this branch.")
@@ -371,14 +371,11 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._words["two"] = self._faces.draw(both, names)
 
     def _draw_trace(self) -> None:
-        search = self.known.search
+        search, self._words["search"] = self.known.search, ""
         if search is None or "trace" not in search:
-            self._words["search"] = ""
-            self._trace.say(
-                "These trees are not from a search; parsimony_search() records its steps."
-            )
-            return
-        self._words["search"] = self._trace.draw(search)
+            self._trace.say(_UNSEARCHED)
+        else:
+            self._words["search"] = self._trace.draw(search)
 
     def _say_in_all(self, text: str) -> None:
         for view in (self._tree, self._track, self._changes, self._sites):

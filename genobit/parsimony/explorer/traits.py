@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 _TREES = (".nwk", ".newick", ".tre", ".nex", ".nexus")
 VIEWS = {"tree": "tree", "two trees": "two", "search": "search"}
 RESOLVES = {
-    "ACCTRAN (early)": "acctran",
-    "DELTRAN (late)": "deltran",
+    "ACCTRAN": "acctran",
+    "DELTRAN": "deltran",
     "all possible": "sets",
 }
 
