@@ -51,6 +51,7 @@ def test_buttons_open_explorers_by_the_keyboard_too(page: Any) -> None:
     picture_of_ld(page).wait_for()
     page.locator(".genobit-launcher-epistasis").focus()
     page.keyboard.press("Enter")
+    page.locator(".genobit-epistasis-tab-ranking").click()
     rows(page).first.wait_for()
     says(lambda: text(page, "epistasis-status"), "1,770 searched")
 

@@ -32,7 +32,7 @@ ROWS = 19
 #: Height in screen pixels of the arcs, and of the cells and marginals by the number of members.
 ARCS, CELLS = 240, {1: 260, 2: 285, 3: 285, 4: 290}
 #: Width in screen pixels of the cells, without their axes, by the number of members.
-CELLS_WIDE = {1: 300, 2: 300, 3: 540, 4: 480}
+CELLS_WIDE = {1: 300, 2: 300, 3: 530, 4: 480}
 #: Numbers of members whose cells leave no room for the marginals beside them.
 BROAD = (3, 4)
 #: Greatest width of the marginals with counts, by the number of members.
