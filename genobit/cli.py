@@ -69,14 +69,14 @@ def parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser(
         "demo",
-        help="write a report on sample data and, at a terminal, open the explorers",
+        help="write a report on sample data, and open the explorers if a person is at the terminal",
     )
     demo.add_argument("--out", type=Path, default=Path("genobit-demo"), help="folder of the report")
     demo.add_argument("--open", action="store_true", help="open the report in a browser")
     demo.add_argument(
         "--app",
         action=argparse.BooleanOptionalAction,
-        help="open the explorers in a browser after the report; the default at a terminal",
+        help="then open the explorers in a browser; the default if a person is at the terminal",
     )
     demo.set_defaults(run=run_demo)
 

@@ -196,7 +196,8 @@ def _mirrored(name: str, method: Callable[..., Any], called: str) -> Callable[..
     mirror.__qualname__ = f"Estimates.{name}"
     mirror.__doc__ = (
         f"Estimate of `{name}`: time, tasks and memory, without computing the result.\n\n"
-        f"Arguments and errors are those of ``{called}.{name}``."
+        f"It takes the arguments of ``{called}.{name}`` that decide the cost, as its signature "
+        "shows, and raises the same errors."
     )
     mirror.__signature__ = signature  # type: ignore[attr-defined]
     return mirror

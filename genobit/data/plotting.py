@@ -42,7 +42,8 @@ class Plot:
             - statistics of variants: "spectrum", "histogram", "hwe"
             - statistics of samples: "histogram", "scatter"
         ax
-            A matplotlib axes. The plot is drawn into it in its form for papers.
+            A matplotlib axes to draw into. The plot then looks as in the file of
+            ``.save("figure.pdf")``.
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists the valid names. `genobit.plots` describes the options of
@@ -74,7 +75,7 @@ class Plot:
 
 
 class DatasetPlot(Plot):
-    """``plot`` of a Dataset: of a result, or of genotypes as one of the figures below."""
+    """Draw a result with ``plot()``; ``plot.region()`` and ``.relatedness()`` draw genotypes."""
 
     def region(
         self,
@@ -96,21 +97,24 @@ class DatasetPlot(Plot):
         Parameters
         ----------
         association
-            Table with a p-value for each variant: of pandas or xarray, a Series with identifiers as
-            its index, or the path of a text file. Rows are matched by identifier. Where no
-            identifier matches, they are matched by contig and position. The figure counts rows
-            that match no variant, and variants without a p-value.
+            Table with a p-value for each variant: a pandas DataFrame, an xarray Dataset, or the
+            path of a text file. A Series needs identifiers as its index. Rows are matched by
+            identifier. If no identifier of the table matches, all rows are matched by contig and
+            position. The figure counts rows that match no variant, and variants without a p-value.
         region
-            Region to draw, such as "2:136.5Mb-136.7Mb". The default is the contig of the lead
-            variant if it has at most 1,000 variants, or 250 kb to each side of the lead variant.
+            Region to draw, such as "2:136.5Mb-136.7Mb". By default, the contig of the lead variant
+            if that contig has at most 1,000 variants. Otherwise, 250 kb to each side of the lead
+            variant.
         lead
-            Identifier or index of the lead variant. The default is the smallest p in the region.
+            Identifier or index of the lead variant. The default is the variant with the smallest p,
+            in ``region`` if that is given.
         genes
             Path of a GFF3 file, or a table of genes.
         genetic_map
             Path of a genetic map, or a table. Recombination rates get an axis on the right.
         blocks
-            Whether to outline haplotype blocks, or the result of `.genobit.ld_blocks()`.
+            True outlines haplotype blocks, and False does not. A result of `.genobit.ld_blocks()`
+            outlines its blocks.
         statistic
             Statistic of the triangle, as for `.genobit.ld()`.
         min_maf
@@ -165,18 +169,18 @@ class DatasetPlot(Plot):
     ) -> Any:
         """Draw relationships, principal components, and kinship against IBS0.
 
-        The matrix of relationships is in the order of its clustering tree. Bands of kinship show
-        degrees of relationship and count their pairs.
+        The matrix of relationships is in the order of its clustering tree. Each degree of
+        relationship is a band of kinship, with its number of pairs.
 
         Parameters
         ----------
         colour_by
             Name of a label of the samples ("population" also finds ``sample_population``), or a
-            value for each sample. Its groups are named on the data.
+            value for each sample. The name of each group is beside its points.
         method
             Method of the matrix, as for `.genobit.grm()`.
         colour_limits
-            Lowest and highest relationship of the colours. The default is chosen from the pairs.
+            Relationships at the two ends of the colour scale. The default is chosen from the pairs.
         autosomes
             Which contigs are autosomes, as for `.genobit.grm()`. Other contigs are left out, and
             the figure counts their variants.

@@ -45,8 +45,9 @@ class Options:
     """Folder for temporary files. Every worker must be able to read it.
 
     `epistasis` writes its genotypes there if they exceed ``eager_limit``; with None it raises an
-    error. A tree search with ``bootstrap=`` writes the pattern number of each site there if
-    these numbers exceed ``eager_limit``; with None it keeps them in memory.
+    error. A tree search with ``bootstrap=`` numbers the distinct columns of the alignment. It
+    writes the number of each site there if these exceed ``eager_limit`` bytes; with None it keeps
+    them in memory.
     """
     longest_search: float | None = 3600.0
     """Longest estimated time of a search in seconds; a longer search is refused.

@@ -32,8 +32,9 @@ class EpistasisLimits:
         Smallest number of samples with calls at all members of a ranked combination. The default is
         half of the samples with a phenotype. With few samples, large scores arise by chance.
     min_count
-        Smallest number of samples that a ranked combination has in each class, and in each genotype
-        cell that is not empty.
+        Smallest number of samples in each class, of those with calls at all members of a ranked
+        combination. It is also the smallest number in each genotype cell that is not empty, summed
+        over all classes.
 
     Notes
     -----

@@ -58,11 +58,11 @@ def to_zarr(
 
     Dask's active scheduler computes and writes the chunks, and releases each one once it is
     written. On a cluster, all workers need access to the file system of the store. Memory holds the
-    chunks being written and 16 chunks of genotype rows.
+    chunks being written, and packed genotypes of 16 chunks.
 
     A store opens only when it is complete. Until then every Zarr reader raises an error that says
-    how to resume. During the run, the folder ``STORE.progress`` next to the store describes the
-    result.
+    how to resume. Until then, the folder ``STORE.progress`` next to the store holds its metadata,
+    which a resumed run needs.
 
     Parameters
     ----------

@@ -74,9 +74,9 @@ def match(
 ) -> Matched:
     """Return the p-values of variants from a table with a row for each.
 
-    Rows are matched by identifier. Where no identifier matches, they are matched by contig and
-    position. With ``in_order``, row k is that of variant k. With ``log10``, the column holds -log10
-    of p.
+    Rows are matched by identifier. If no identifier of the table matches, all rows are matched by
+    contig and position. With ``in_order``, row k is that of variant k. With ``log10``, the column
+    holds -log10 of p.
 
     Raises ValueError if nothing matches, if a variant has several p-values, or if a p-value is out
     of range.

@@ -84,7 +84,7 @@ class PCAMethods:
               explained variance. Therefore ``scores / sqrt(explained_variance)`` are the
               eigenvectors that plink prints. The sign of a component is chosen so that the sum of
               cubed scores is positive. The longer tail is then positive. If this sum is near 0, the
-              first sample far from 0 has a positive score.
+              first sample whose score is far from 0 has a positive score.
             - ``loadings`` (variants, components): each component is a vector of norm 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
             - ``explained_variance_ratio`` (components): share of the sum of all eigenvalues

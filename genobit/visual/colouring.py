@@ -120,17 +120,30 @@ def colouring(name: str, values: np.ndarray) -> Colouring:
     ['female', 'male', 'female']
     """
     label = name.removeprefix("sample_").replace("_", " ")
-    values = decoded(values, name)
     if not name:
         every = np.full(len(values), "samples", dtype=object)
         return Colouring("", every, {"samples": POINT_COLOUR})
+    texts = categories(name, values)
+    if texts is None:
+        numbers = decoded(values, name).astype("f8")
+        return Colouring(label, numbers, {}, limits_of(numbers))
+    return Colouring(label, *_with_colours(texts))
+
+
+def categories(name: str, values: np.ndarray) -> np.ndarray | None:
+    """Return the category of each member by a label, or None for a label of numbers.
+
+    Examples
+    --------
+    >>> categories("sample_sex", np.array([2, 1, 0])).tolist()
+    ['female', 'male', 'unknown']
+    """
+    values = decoded(values, name)
     few = values.dtype.kind not in "iu" or len(np.unique(values)) <= CODES
     if values.dtype.kind == "f" or not few:
-        numbers = values.astype("f8")
-        return Colouring(label, numbers, {}, limits_of(numbers))
+        return None
     meanings = _MEANINGS.get(name, {})
-    texts = np.array([_text(value, meanings) for value in values.tolist()], dtype=object)
-    return Colouring(label, *_with_colours(texts))
+    return np.array([_text(value, meanings) for value in values.tolist()], dtype=object)
 
 
 def colouring_of(

@@ -292,7 +292,7 @@ def name_in_notebook(value: Any, otherwise: str) -> str:
     shell = ipython.get_ipython() if ipython else None
     named = {} if shell is None else shell.user_ns
     names = (k for k, v in named.items() if v is value and not k.startswith("_"))
-    return repr(value) if isinstance(value, str) else next(names, otherwise)
+    return repr(value) if isinstance(value, str | int | tuple) else next(names, otherwise)
 
 
 def one_of(trait: str, value: str, known: Iterable[str]) -> str:

@@ -54,8 +54,8 @@ class Figure:
     ----------
     hv
         HoloViews object, which shows the figure on a screen. Use it to combine figures
-        (`a.hv + b.hv`) and to set options (`figure.hv.opts(...)`). A figure without it shows its
-        form for papers.
+        (`a.hv + b.hv`) and to set options (`figure.hv.opts(...)`). Without it, a notebook shows the
+        figure as PDF files have it.
     paper
         Function that returns the form for papers, a `genobit.visual.paper.page.Paper`. By default,
         it is drawn from the HoloViews object.
@@ -148,7 +148,8 @@ class Figure:
         Raises
         ------
         ValueError
-            For another file ending, another width, or HTML of a figure for papers alone.
+            For an unknown file ending, for a width outside 20 to 1,000 mm, or for HTML without
+            ``hv``.
         ModuleNotFoundError
             If matplotlib is not installed. HTML does not need it.
 

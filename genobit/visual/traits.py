@@ -10,7 +10,7 @@ from typing import Any
 from genobit.engine.spelling import did_you_mean
 
 #: Traits that an explorer sets and users only read.
-TOLD = {"status", "busy"}
+TOLD = {"status", "busy", "floor"}
 
 
 @lru_cache

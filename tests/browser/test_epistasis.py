@@ -13,6 +13,7 @@ from tests.browser.jupyterlab import (
     by_hand,
     changed,
     drawn,
+    open_drawer,
     place,
     redrawn,
     save,
@@ -24,7 +25,7 @@ from tests.browser.jupyterlab import (
 
 pytestmark = pytest.mark.browser
 
-VIEWS = ("genome", "cells", "marginals", "permutations")
+VIEWS = ("genome", "cells", "marginals")
 MAKE_DATA = """
 import genobit, numpy as np, xarray as xr
 
@@ -62,16 +63,18 @@ def text(page: Any, part: str) -> str:
     return str(page.locator(f".genobit-epistasis-{part}").inner_text())
 
 
+def open_tab(page: Any, name: str) -> None:
+    page.locator(f".genobit-epistasis-tab-{name}").click()
+
+
 def rows(page: Any) -> Any:
     return page.locator(".genobit-epistasis-table .slick-row")
 
 
 def test_starts_with_the_best(page: Any) -> None:
     says(lambda: text(page, "status"), "34,220 searched")
-    until(lambda: text(page, "count") == "100 combinations", "the count")
     for view in VIEWS:
         drawn(figure(page, view))
-    rows(page).first.wait_for()
     for view in ("cells", "marginals"):
         # Texts alone are many colours, too: the rectangles have to be there.
         until(
@@ -79,7 +82,33 @@ def test_starts_with_the_best(page: Any) -> None:
         )
 
 
+def test_frame_is_whole(page: Any) -> None:
+    frame, card = place(page.locator(".genobit-epistasis")), place(card_of(page))
+    size = page.viewport_size
+    assert frame["height"] <= 620
+    assert card["x"] >= place(figure(page, "cells"))["x"] + place(figure(page, "cells"))["width"]
+    try:
+        # In less width the card would cover the cells.
+        page.set_viewport_size({"width": 900, "height": size["height"]})
+        card_of(page).wait_for(state="hidden")
+    finally:
+        page.set_viewport_size(size)
+    card_of(page).wait_for()
+
+
+def card_of(page: Any) -> Any:
+    return page.locator(".genobit-epistasis-card")
+
+
+def test_permutations(page: Any) -> None:
+    open_tab(page, "permutations")
+    drawn(figure(page, "permutations"))
+
+
 def test_table_is_whole(page: Any) -> None:
+    open_tab(page, "ranking")
+    rows(page).first.wait_for()
+    assert text(page, "count") == "100 combinations"
     table = page.locator(".genobit-epistasis-table")
     size = page.viewport_size
     try:
@@ -124,14 +153,25 @@ def test_texts_are_no_wider_than_room_is_left_for(page: Any) -> None:
 
 
 def test_row_draws_its_combination(page: Any) -> None:
+    open_tab(page, "picture")
     before = {view: settled(figure(page, view)) for view in VIEWS}
+    open_tab(page, "ranking")
     row = rows(page).nth(3)
     # A table that is laid out anew while the button is down hears no click. Once the row is marked
     # it was heard, and then all views have to follow.
     settled(page.locator(".genobit-epistasis-table"))
     by_hand(row.click, lambda: row.locator(".selected").count() > 0, "a marked row")
+    open_tab(page, "picture")
     for view, picture in before.items():
         redrawn(figure(page, view), picture, 0.0005)
+    says(lambda: str(card_of(page).inner_text()), "4 of 100")
+
+
+def test_step_chooses_the_next(page: Any) -> None:
+    page.locator(".genobit-epistasis-after").click()
+    says(lambda: str(card_of(page).inner_text()), "5 of 100")
+    page.locator(".genobit-epistasis-before").click()
+    says(lambda: str(card_of(page).inner_text()), "4 of 100")
 
 
 def test_arc_chooses(page: Any) -> None:
@@ -167,6 +207,8 @@ def test_hover_names_an_arc(page: Any) -> None:
 
 
 def test_filter(page: Any) -> None:
+    open_tab(page, "ranking")
+    open_drawer(page, "genobit-epistasis")
     box = page.locator(".genobit-epistasis-filter input")
     box.fill("x:5,000,000-5,000,000")
     box.press("Enter")
@@ -177,9 +219,11 @@ def test_filter(page: Any) -> None:
     box.fill("")
     box.press("Enter")
     rows(page).first.wait_for()
+    page.locator(".genobit-epistasis .genobit-open").click()
 
 
 def test_class(page: Any) -> None:
+    open_tab(page, "picture")
     before = settled(figure(page, "cells"))
     page.locator(".genobit-epistasis-shown-class select").select_option(label="0")
     redrawn(figure(page, "cells"), before)
@@ -190,6 +234,10 @@ def test_saves(page: Any) -> None:
     until(lambda: "Saved 100 combinations" in text(page, "status"), "the ranking")
     save(page, "genobit-epistasis", "cells (CSV)")
     until(lambda: "Saved the cells" in text(page, "status"), "the table")
+    save(page, "genobit-epistasis", "figure (PDF)")
+    until(lambda: "Saved the figure" in text(page, "status"), "the figure")
+    save(page, "genobit-epistasis", "copy Python")
+    says(lambda: text(page, "status"), "ds.genobit.explore.epistasis(result=top, ")
     save(page, "genobit-epistasis", "all pictures (HTML)")
     until(lambda: "Saved the pictures" in text(page, "status"), "the page")
 

@@ -15,6 +15,7 @@ from tests.browser.jupyterlab import (
     changed,
     click_at,
     drawn,
+    open_drawer,
     point_at,
     redrawn,
     save,
@@ -45,18 +46,19 @@ def text(page: Any, part: str) -> str:
     return str(page.locator(f".genobit-kendall-{part}").inner_text())
 
 
-def edges(page: Any, part: str = "count") -> int:
-    """Edges that a line begins with; -1 where it says nothing yet."""
-    found = re.match(r"([\d,]+) edge", text(page, part))
+def edges(page: Any) -> int:
+    """Edges that the line over the network counts; -1 where it says nothing yet."""
+    found = re.match(r"([\d,]+) edge", text(page, "count"))
     return int(found[1].replace(",", "")) if found else -1
 
 
 def arranged(page: Any) -> None:
-    """Wait until what is drawn and listed is what was counted."""
-    until(
-        lambda: edges(page) == edges(page, "table-line") and at_rest(page),
-        "the network of the count",
-    )
+    """Wait until the network of what was counted is drawn."""
+    until(lambda: " · " in text(page, "count") and at_rest(page), "the network of the count")
+
+
+def turn(page: Any, tab: str) -> None:
+    page.locator(f".genobit-kendall-tab-{tab}").click()
 
 
 def press(page: Any, key: str, times: int) -> None:
@@ -70,7 +72,6 @@ def test_starts_with_pictures_and_says_what_is_held(page: Any) -> None:
     until(lambda: edges(page) == 198, "the edges")
     arranged(page)
     says(lambda: text(page, "status"), "1,124,250 pairs tested", "weaker ones are not shown")
-    says(lambda: text(page, "scatter"), "Click an edge")
     for view in ("network", "heatmap", "histogram"):
         drawn(figure(page, view))
 
@@ -86,10 +87,22 @@ def test_slider_counts_and_draws(page: Any) -> None:
 
 
 def test_row_shows_its_two_variables(page: Any) -> None:
-    row = page.locator(".genobit-kendall-table .slick-row").nth(1)
-    row.click()
+    turn(page, "edges")
+    page.locator(".genobit-kendall-table .slick-row").nth(1).click()
+    until(lambda: page.locator(".genobit-kendall-search input").input_value() != "", "the pair")
+    turn(page, "picture")
     figure(page, "scatter").wait_for()
     drawn(figure(page, "scatter"))
+    pair = page.locator(".genobit-kendall-search input").input_value()
+    assert pair.replace(", ", " × ") in text(page, "card")
+
+
+def test_table_of_variables(page: Any) -> None:
+    turn(page, "variables")
+    row = page.locator(".genobit-kendall-variables .slick-row").first
+    row.wait_for()
+    assert re.match("[\\d,]+ variables with an edge", text(page, "variables-line"))
+    turn(page, "picture")
 
 
 def test_cell_shows_another_pair(page: Any) -> None:
@@ -104,13 +117,17 @@ def test_colours(page: Any) -> None:
     before = settled(figure(page, "network"))
     page.locator(".genobit-kendall-colour-by select").select_option(label="loading")
     redrawn(figure(page, "network"), before)
+    open_drawer(page, "genobit-kendall")
     before = settled(figure(page, "scatter"))
     page.locator(".genobit-kendall-colour-points-by select").select_option(label="condition")
     redrawn(figure(page, "scatter"), before)
+    page.locator(".genobit-kendall .genobit-open").click()
 
 
 def test_hover_names_the_pair(page: Any) -> None:
-    point_at(figure(page, "heatmap"), 0.3, 0.5, page.locator("text=/^G\\d{4}$/").first)
+    point_at(
+        figure(page, "heatmap"), 0.3, 0.5, page.locator("text=/^G\\d{4}$/ >> visible=true").first
+    )
 
 
 def test_bubbles_open_and_close(page: Any) -> None:
@@ -121,10 +138,20 @@ def test_bubbles_open_and_close(page: Any) -> None:
     bubbles = redrawn(figure(page, "network"), before)
     # The largest community stands in the middle of the free stretch beside the key.
     click = partial(click_at, figure(page, "network"), 0.37, 0.5)
-    by_hand(click, lambda: "of this community" in text(page, "table-line"), "the community")
+    by_hand(click, lambda: "opened: " in text(page, "count"), "the community")
     opened = redrawn(figure(page, "network"), bubbles)
+    open_drawer(page, "genobit-kendall")
     page.locator(".genobit-kendall-all-communities").click()
     redrawn(figure(page, "network"), opened)
+    page.locator(".genobit-kendall .genobit-open").click()
+
+
+def test_search_chooses_a_variable(page: Any) -> None:
+    arranged(page)
+    box = page.locator(".genobit-kendall-search input")
+    box.fill("G0002")
+    box.press("Enter")
+    until(lambda: text(page, "card").startswith("G0002"), "the card of the variable")
 
 
 def test_nothing_left_says_what_to_do(page: Any) -> None:
@@ -147,6 +174,10 @@ def test_saves(page: Any) -> None:
     arranged(page)
     save(page, "genobit-kendall", "edges (CSV)")
     until(lambda: "Saved" in text(page, "status"), "the file")
+    save(page, "genobit-kendall", "figure (PDF)")
+    until(lambda: "Saved the figure" in text(page, "status"), "the figure")
+    save(page, "genobit-kendall", "copy Python")
+    until(lambda: "expr.genobit.explore.kendall(" in text(page, "status"), "the code")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

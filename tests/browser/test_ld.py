@@ -12,6 +12,7 @@ from tests.browser.jupyterlab import (
     by_hand,
     click_at,
     drawn,
+    open_drawer,
     place,
     point_at,
     redrawn,
@@ -97,6 +98,7 @@ def test_frequency_slider_recomputes(page: Any) -> None:
 
 
 def test_threshold_whitens_without_computing(page: Any) -> None:
+    open_drawer(page, "genobit-ld")
     before, status = settled(_plot(page)), _status(page)
     page.locator(".genobit-ld-threshold .noUi-handle").focus()
     for _ in range(30):
@@ -150,13 +152,9 @@ def test_click_draws_the_track_of_a_lead(page: Any) -> None:
 
 
 def test_square_view_and_another_statistic(page: Any) -> None:
-    page.locator(".genobit-ld-view button", has_text="square").click()
-    until(
-        # No box between the removal of the old picture and the arrival of the new one.
-        lambda: (_plot(page).bounding_box() or {"height": 0})["height"] > 600,
-        "the square",
-    )
-    before, status = settled(_plot(page)), _status(page)
+    before = settled(_plot(page))
+    page.locator(".genobit-ld-view select").select_option(label="square")
+    before, status = redrawn(_plot(page), before, 0.05), _status(page)
     page.locator(".genobit-ld-statistic select").select_option(label="D′")
     until(lambda: _status(page) != status and "D′" in _status(page), "D′ in the status line")
     redrawn(_plot(page), before)

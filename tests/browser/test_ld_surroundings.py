@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.jupyterlab import Notebook, drawn, redrawn, says, settled, until
+from tests.browser.jupyterlab import Notebook, drawn, open_drawer, redrawn, says, settled, until
 from tests.browser.test_ld import MAKE_DATA
 
 pytestmark = pytest.mark.browser
@@ -59,6 +59,10 @@ def _go_to(page: Any, where: str, words: str) -> None:
     says(lambda: _status(page), words)
 
 
+def choose_tab(page: Any, name: str) -> None:
+    page.locator(f".genobit-ld-tab-{name}").click()
+
+
 def test_genes_follow_the_region(page: Any) -> None:
     before, genes = settled(_plot(page)), drawn(_genes(page))
     _go_to(page, "7:5,000,000-5,900,000", "computed in")
@@ -86,28 +90,31 @@ def test_the_name_of_a_gene_is_a_region(page: Any) -> None:
 
 def test_blocks_are_outlined(page: Any) -> None:
     before = settled(_plot(page))
+    open_drawer(page, "genobit-ld")
     page.locator(".genobit-ld-show-blocks").click()
     until(lambda: "blocks of these variants" in _status(page), "blocks in the status line")
     redrawn(_plot(page), before, share=0.001)
 
 
 def test_a_row_marks_its_pair_and_a_click_selects_a_row(page: Any) -> None:
-    page.locator(".genobit-ld-beside select").select_option(label="pairs")
-    rows = page.locator(".genobit-ld-beside .slick-row")
-    rows.nth(2).wait_for()
     before = settled(_plot(page))
+    choose_tab(page, "pairs")
+    rows = page.locator(".genobit-ld .genobit-table .slick-row")
+    rows.nth(2).wait_for()
     rows.nth(2).locator(".slick-cell").first.click()
-    redrawn(_plot(page), before, share=0.001)
-    page.locator(".genobit-ld-beside select").select_option(label="variants")
+    choose_tab(page, "variants")
     until(
-        lambda: page.locator(".genobit-ld-beside .slick-cell.selected").count() > 0,
+        lambda: page.locator(".genobit-ld .genobit-table .slick-cell.selected").count() > 0,
         "the variants of the pair selected in their table",
     )
+    choose_tab(page, "picture")
+    redrawn(_plot(page), before, share=0.001)
+    says(page.locator(".genobit-ld-card").inner_text, "apart")
 
 
 def test_decay(page: Any) -> None:
-    page.locator(".genobit-ld-beside select").select_option(label="decay")
-    figure = page.locator(".genobit-ld-beside .bk-Figure").first
+    choose_tab(page, "decay")
+    figure = page.locator(".genobit-ld .genobit-table .bk-Figure").first
     figure.wait_for()
     drawn(figure)
 

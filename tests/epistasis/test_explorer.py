@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,9 @@ import xarray as xr
 import genobit  # noqa: F401  the accessor
 from genobit.epistasis.explorer.explorer import EpistasisExplorer
 from tests.kendall.test_explorer import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -47,6 +52,18 @@ def explorer(ds: xr.Dataset, result: xr.Dataset) -> EpistasisExplorer:
     return ds.genobit.explore.epistasis(result)
 
 
+def control(explorer: EpistasisExplorer, name: str) -> Any:
+    """Return the control with a name, wherever it is in the frame."""
+
+    def within(widget: Any) -> Iterator[Any]:
+        yield widget
+        for child in getattr(widget, "children", ()):
+            yield from within(child)
+
+    wanted = f"{explorer.css}-{name}"
+    return next(part for part in within(explorer) if wanted in part._dom_classes)
+
+
 def views(explorer: EpistasisExplorer) -> list:
     parts = ("_table", "_genome", "_cells", "_marginals", "_permutations")
     return [getattr(explorer, part) for part in parts]
@@ -59,6 +76,8 @@ class TestBegins:
         assert explorer.classes == ["False", "True"]
         assert explorer.shown_class == "True"
         assert "30 combinations of 2 by MI (nats), of 66 searched" in explorer.status
+        for tab in explorer.tabs:
+            explorer.tab = tab
         assert not any(said(view) for view in views(explorer))
         assert ".epistasis(result)" in repr(ds.genobit.explore)
 
@@ -82,7 +101,10 @@ class TestBegins:
         explorer = ds.genobit.explore.epistasis(
             result.drop_vars(["permutation_maximum", "p_familywise"])
         )
+        explorer.tab = "permutations"
         assert "permutations=1000" in said(explorer._permutations)
+        with pytest.raises(ValueError, match="permutations=1000"):
+            explorer.figure()
 
     def test_what_is_no_ranking(self, ds):
         with pytest.raises(
@@ -108,6 +130,7 @@ class TestBegins:
 
 class TestChooses:
     def test_row_and_arc(self, explorer):
+        explorer.tab = "ranking"
         explorer._table._picked([4])
         assert explorer.chosen == 4
         arcs = explorer._arcs
@@ -120,6 +143,7 @@ class TestChooses:
         assert explorer.chosen == 2
 
     def test_row_of_a_filtered_table(self, explorer):
+        explorer.tab = "ranking"
         explorer.filter = "2:"
         ranks = explorer.ranked.matching("2:")
         explorer._table._picked([1])
@@ -133,12 +157,13 @@ class TestChooses:
             _ = explorer.table
 
     def test_filter_without_a_match(self, explorer):
+        explorer.tab = "ranking"
         explorer.filter = "<b>nothing"
         assert "No combination is left" in said(explorer._table)
         assert "&lt;b&gt;" in explorer.count_line.value
         explorer.filter = ""
         assert not said(explorer._table)
-        assert explorer.count_line.value == "<b>30 combinations</b>"
+        assert explorer.count_line.value == "30 combinations"
 
     def test_refuses(self, explorer):
         with pytest.raises(traitlets.TraitError, match="0 to 29"):
@@ -147,11 +172,90 @@ class TestChooses:
             explorer.shown_class = "other"
 
     def test_controls_follow(self, explorer):
-        text, choice = explorer.controls[0].children[:2]
-        text.value = "rs8"
+        control(explorer, "filter").value = "rs8"
         assert explorer.filter == "rs8"
-        choice.value = "False"
+        assert explorer.status.startswith(f"{len(explorer.ranking)} of 30 combinations with 'rs8'")
+        control(explorer, "shown-class").value = "False"
         assert explorer.shown_class == "False"
+
+    def test_steps_through_the_list(self, explorer):
+        explorer.filter = "2:"
+        ranks = explorer.ranked.matching("2:").tolist()
+        explorer.chosen = ranks[0]
+        control(explorer, "after").click()
+        assert explorer.chosen == ranks[1]
+        control(explorer, "before").click()
+        assert explorer.chosen == ranks[0]
+        control(explorer, "before").click()
+        assert "the first combination of the list" in explorer.status
+        explorer.chosen = ranks[-1]
+        control(explorer, "after").click()
+        assert "the last combination of the list" in explorer.status
+        explorer.chosen = None
+        control(explorer, "after").click()
+        assert explorer.chosen == ranks[0]
+        explorer.filter = "nothing"
+        control(explorer, "after").click()
+        assert "clear the filter" in explorer.status
+
+    def test_search_selects_variants(self, explorer):
+        control(explorer, "select").value = "rs8"
+        holds = (explorer.ranked.names == "rs8").any(axis=1)
+        assert len(explorer.ranking) == holds.sum() < 30
+        assert "with one of 1 selected variant" in explorer.status
+
+
+class TestFrame:
+    def test_tabs_are_drawn_when_they_are_chosen(self, explorer):
+        assert said(explorer._table)
+        assert said(explorer._permutations)
+        explorer.tab = "ranking"
+        assert not said(explorer._table)
+        assert explorer.card.layout.display == "none"
+        explorer.chosen = 3
+        explorer.tab = "permutations"
+        assert explorer._permutations._marked == 3
+        explorer.tab = "picture"
+        assert explorer._genome._marked == 3
+        assert explorer.card.layout.display == "block"
+
+    def test_card_says_what_is_chosen(self, explorer, result):
+        explorer.chosen = 4
+        names = explorer.ranked.names[4]
+        assert all(name in explorer.card.value for name in names)
+        assert "<td>rank</td><td>5 of 30</td>" in explorer.card.value
+        assert f"<td>p</td><td>{float(result.p[4]):.2g}</td>" in explorer.card.value
+        explorer.chosen = None
+        assert explorer.card.layout.display == "none"
+
+    def test_status_says_how_many_arcs_are_drawn(self, ds, monkeypatch):
+        monkeypatch.setattr("genobit.epistasis.plots.arcs.MOST_ARCS", 7)
+        explorer = ds.genobit.explore.epistasis(ds.genobit.epistasis("sample_case", top=30))
+        assert explorer.status.endswith("; arcs of the best 7 of 30 pairs")
+
+    @pytest.mark.parametrize("tab", EpistasisExplorer.tabs)
+    def test_figure(self, explorer, tab, tmp_path):
+        explorer.tab = tab
+        path = explorer.save_figure(tmp_path / "shown.pdf")
+        assert path.read_bytes().startswith(b"%PDF")
+
+    def test_figure_of_the_view(self, explorer):
+        explorer.chosen, explorer.shown_class = 2, "False"
+        names = " × ".join(explorer.ranked.names[2])
+        shown = explorer.figure()
+        assert f"3. {names}" in repr(shown)
+        assert "False" in shown.hv.opts.get("plot").kwargs["title"]
+        explorer.chosen = None
+        with pytest.raises(ValueError, match="Click a row"):
+            explorer.figure()
+
+    def test_python(self, ds, result, explorer):
+        view = {"chosen": 4, "filter": "rs8", "shown_class": "False", "tab": "ranking"}
+        for name, value in view.items():
+            setattr(explorer, name, value)
+        again = eval(explorer.python(), {"ds": ds, "result": result})
+        assert {name: getattr(again, name) for name in view} == view
+        assert again.status == explorer.status
 
 
 class TestKinds:

@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 import traitlets
 import xarray as xr
+from matplotlib.text import Text
 
 import genobit as gb
 from genobit.grm.explorer.explorer import GRMExplorer
+from genobit.grm.explorer.tables import component_table, sample_table
+from genobit.grm.plots.relatives import draw_relatives
 from genobit.visual.selecting import BoxSelection, PointSelection
+from genobit.visual.tokens import OTHER_GROUP
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -55,6 +59,17 @@ def explorer(ds: xr.Dataset, grm: xr.DataArray, pcs: xr.Dataset) -> GRMExplorer:
 
 def table_of(explorer: GRMExplorer):
     return explorer._table.table
+
+
+def control(explorer: GRMExplorer, trait: str):
+    """The control of a trait, in the toolbar or in the drawer."""
+
+    def within(widget):
+        yield widget
+        for child in getattr(widget, "children", ()):
+            yield from within(child)
+
+    return next(w for w in within(explorer) if f"genobit-grm-{trait}" in w._dom_classes)
 
 
 def said(view) -> str:
@@ -114,7 +129,7 @@ class TestFromGenotypes:
         monkeypatch.setattr(explorer.relations, "matrix", fail)
         explorer.method = "gcta"
         assert explorer.status == "Error: no variant is polymorphic; choose others"
-        assert "see the message above" in said(explorer._heatmap)
+        assert "see the message below" in said(explorer._heatmap)
         assert not explorer.busy
         monkeypatch.undo()
         explorer.method = "king"
@@ -154,6 +169,7 @@ class TestSelection:
         assert explorer.selection.samples == ("s3", "s5", "s7")
 
     def test_reaches_every_view(self, drawn, explorer):
+        explorer.tab = "relatives"
         explorer.selected = [3, 4, 9]
         assert explorer._scatter._picks.shown == {3, 4, 9}
         assert list(explorer._heatmap._selected) == [3, 4, 9]
@@ -175,6 +191,7 @@ class TestSelection:
         assert len(explorer.selected) == 2
 
     def test_by_a_row_of_the_table(self, explorer):
+        explorer.tab = "relatives"
         explorer._table._picked([0])
         assert explorer.selected == (3, 4)
         explorer.pairs_of = "both"
@@ -228,6 +245,7 @@ class TestPairs:
         )
 
     def test_range_of_the_histogram(self, drawn, explorer):
+        explorer.tab = "relatives"
         explorer._histogram._chosen((0.15, 0.35))
         assert explorer.between == (0.15, 0.35)
         assert table_of(explorer)["king"].between(0.15, 0.35).all()
@@ -244,6 +262,38 @@ class TestPairs:
         assert "nothing is selected" in explorer._table_line.value
         explorer.selected = [8, 9]
         assert len(table_of(explorer)) == found
+
+
+class TestKinship:
+    def test_is_computed_when_it_is_wanted(self, drawn, explorer):
+        assert explorer._kinship._plot is None
+        explorer.pairs_as = "kinship"
+        plot = explorer._kinship._plot
+        assert plot.pairs.degrees()["duplicate or twin"] == 1
+        assert explorer._histogram.box.layout.display == "none"
+        assert plot.colours == list(dict.fromkeys(plot.each[plot.each != OTHER_GROUP]))
+        explorer.colour_by = ""
+        assert explorer._kinship._plot.pairs is plot.pairs
+        assert len(explorer._kinship._plot.colours) == 1
+        assert explorer.status.startswith("KING: 24 samples")
+
+    def test_box_and_click_select_pairs(self, explorer):
+        explorer.pairs_as = "kinship"
+        plot = explorer._kinship._plot
+        explorer._choose(plot.inside(-0.1, 0.4, 0.1, 0.6).tolist())
+        assert explorer.selected == (3, 4)
+        twin = np.flatnonzero(plot.pairs.king > 0.4)[0]
+        near = plot.nearest(plot.pairs.ibs0[twin], plot.pairs.king[twin] + 0.001)
+        assert near.tolist() == [3, 4]
+        assert plot.nearest(plot.pairs.ibs0[twin] + 0.05, 0.45).tolist() == []
+        picture = draw_relatives(plot, [3, 4, 5])
+        assert len(picture.Points.Selected) == 3
+        assert picture.opts.get("plot").kwargs["xlim"] == plot.limits[0]
+
+    def test_without_genotypes(self, ds, grm):
+        explorer = ds.drop_vars("call_genotype").genobit.explore.grm(grm, pairs_as="kinship")
+        assert "No KING kinship: KING kinship needs genotypes" in said(explorer._kinship)
+        assert not explorer.status.startswith("Error")
 
 
 class TestColours:
@@ -263,7 +313,7 @@ class TestColours:
         assert explorer.selection.samples == (0, 1)
 
     def test_controls_follow_the_traits_and_lead_them(self, explorer):
-        method, _, colour, x, _ = explorer.controls[0].children
+        method, colour, x = (control(explorer, t) for t in ("method", "colour-by", "component-x"))
         explorer.method = "ibs"
         assert method.value == "ibs"
         colour.value = "sample_height"
@@ -272,11 +322,99 @@ class TestColours:
         assert explorer.component_x == 3
 
 
+class TestFrame:
+    def test_tables_wait_for_their_tabs(self, drawn, explorer):
+        assert said(explorer._table) == said(explorer._samples) == "…"
+        explorer.tab = "samples"
+        assert said(explorer._table) == "…"
+        assert not said(explorer._samples)
+        explorer._samples._picked([2, 7])
+        assert explorer.selected == (2, 7)
+        explorer.tab = "relatives"
+        assert not said(explorer._table)
+        assert not said(explorer._component_list)
+        with pytest.raises(traitlets.TraitError, match="use one of 'picture', 'relatives'"):
+            explorer.tab = "pairs"
+
+    def test_samples_have_their_closest_relatives(self, explorer):
+        table = sample_table(explorer.relations, explorer._all)
+        assert table.loc[3, ["sample", "population", "closest"]].tolist() == ["s3", "north", "s4"]
+        assert table.loc[3, "KING"] == 0.5
+
+    def test_components_add_up(self, explorer, pcs):
+        table = component_table(pcs)
+        assert table["component"].tolist() == ["PC1", "PC2", "PC3", "PC4"]
+        total = float(pcs["explained_variance_ratio"].sum())
+        assert table["sum of shares"].iloc[-1] == pytest.approx(total)
+        assert list(component_table(pcs[["scores"]])) == ["component"]
+
+    def test_card(self, explorer):
+        explorer.method = "king"
+        assert not explorer.card.value
+        explorer.selected = [3, 4]
+        for text in ("KING", "s3 × s4", "0.5000", "duplicate or twin"):
+            assert text in explorer.card.value
+        explorer.selected = [5, 6, 7]
+        assert explorer.card.value.count(" × ") == 3
+        explorer.selected = [3, 4, 5, 6]
+        assert "4 samples" in explorer.card.value
+        assert "0.5000" in explorer.card.value
+        explorer.selected = [9]
+        assert "<h4>s9</h4>" in explorer.card.value
+        explorer.selected = []
+        assert explorer.card.layout.display == "none"
+
+    def test_search_finds_samples_and_populations(self, explorer):
+        box = control(explorer, "search")
+        assert box.placeholder == "sample or population"
+        box.value = "s5, s2"
+        assert explorer.selected == (2, 5)
+        assert box.value == "s2, s5"
+        box.value = "north"
+        assert explorer.selected == tuple(range(12))
+        box.value = "s1 nobody"
+        assert "no sample or population named 'nobody'" in explorer.status
+        assert explorer.selected == tuple(range(12))
+
+    def test_python_opens_the_same_view(self, explorer, ds, grm, pcs):
+        explorer.method, explorer.tab, explorer.selected = "ibs", "samples", (1, 2)
+        text = explorer.python()
+        assert text.startswith("ds.genobit.explore.grm(grm=grm, pcs=pcs, ")
+        again = eval(text, {"ds": ds, "grm": grm, "pcs": pcs})
+        assert again.python() == text
+        assert (again.method, again.tab, again.selected) == ("ibs", "samples", (1, 2))
+        every = ds.genobit.explore.grm(autosomes=False)
+        assert "autosomes=False" in every.python()
+
+
+class TestFigure:
+    @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+    def test_is_written(self, explorer, tmp_path, kind):
+        written = explorer.save_figure(tmp_path / f"figure.{kind}")
+        assert written.stat().st_size > 5_000
+        assert str(written) in explorer.status
+
+    def test_has_components_and_kinship_of_all_samples(self, explorer):
+        whole = explorer.figure().to_matplotlib(180)
+        texts = {text.get_text() for text in whole.findobj(Text)}
+        assert {"a", "b", "c"} <= texts
+        explorer.shown = tuple(range(8))
+        explorer.selected = [3, 20]
+        part = explorer.figure().to_matplotlib(180)
+        assert not {"b", "c"} & {text.get_text() for text in part.findobj(Text)}
+
+    def test_without_genotypes_is_the_matrix(self, ds, grm):
+        explorer = ds.drop_vars("call_genotype").genobit.explore.grm(grm)
+        alone = explorer.figure().to_matplotlib(180)
+        assert "b" not in {text.get_text() for text in alone.findobj(Text)}
+
+
 class TestUnusualCohorts:
     def test_one_sample(self, drawn, ds):
         explorer = ds.isel(samples=[0]).genobit.explore.grm()
         assert explorer.status.startswith("VanRaden 1: 1 sample, 0 pairs")
         assert "one sample has none" in said(explorer._scatter)
+        explorer.tab = "relatives"
         assert "no such pair" in said(explorer._table)
 
     def test_two_samples(self, drawn, ds):
@@ -336,9 +474,9 @@ class TestInAKernel:
             await asyncio.sleep(0.1)
             assert explorer.busy
             assert explorer.status.startswith("Computing")
-            cancel, _, line = explorer.status_row.children
+            line, cancel, _ = explorer.status_row.children
             assert "spinner" in line.value
-            assert not cancel.disabled
+            assert cancel.layout.display == "flex"
             go_on.set()
             while explorer.busy:
                 await asyncio.sleep(0.01)

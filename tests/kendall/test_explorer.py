@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from types import SimpleNamespace
 
+import ipywidgets
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,7 +69,18 @@ def said(view) -> str:
 
 
 def count(explorer: KendallExplorer) -> int:
-    return int(explorer.count_line.value.split("<b>")[1].split(" ")[0].replace(",", ""))
+    return int(re.search(r">([\d,]+) edge", explorer.count_line.value)[1].replace(",", ""))
+
+
+def control(explorer: KendallExplorer, name: str) -> ipywidgets.Widget:
+    """The control or text box of an explorer with the CSS class "genobit-kendall-{name}"."""
+    inside = [*explorer.children]
+    while inside:
+        widget = inside.pop()
+        if f"genobit-kendall-{name}" in widget._dom_classes:
+            return widget
+        inside += getattr(widget, "children", ())
+    raise AssertionError(name)
 
 
 class TestThreshold:
@@ -102,6 +115,7 @@ class TestThreshold:
         assert count(explorer) == 0
         assert "move the slider to the left. The strongest pair has 0." in said(explorer._network)
         assert said(explorer._table) == said(explorer._heatmap) == "There is no edge to show."
+        assert explorer.count_line.value.endswith("0 edges, |τ| ≥ 0.99</span>")
         explorer.threshold = 0.5
         assert not said(explorer._network)
         explorer.threshold_by, explorer.fdr = "fdr", 0.0
@@ -110,7 +124,7 @@ class TestThreshold:
     def test_without_q_values_there_is_no_fdr(self, expr):
         explorer = expr.genobit.explore.kendall(expr.genobit.kendall_pairs(0.5, None))
         assert not explorer.has_fdr
-        assert explorer.controls[0].children[0].disabled
+        assert control(explorer, "threshold-by").disabled
 
     def test_begins_where_there_is_something_to_see(self, expr):
         noise = expr.copy(data=np.random.default_rng(1).normal(size=expr.shape))
@@ -126,13 +140,18 @@ class TestThreshold:
         assert 0 < explorer.floor < 0.6
         assert len(held.strength) <= 2_000
         assert held.strength.min() >= explorer.floor
-        assert f"all of |τ| ≥ {explorer.floor:.2f}, weaker ones are not shown" in explorer.status
-        assert explorer.controls[0].children[1].min == explorer.floor
+        kept = f"{len(held.strength):,} of |τ| ≥ {explorer.floor:.2f}"
+        assert f"{kept}, weaker ones are not shown" in explorer.status
+        assert 0 <= explorer.floor - control(explorer, "threshold").min < 0.01
 
 
 class TestNetwork:
     def test_draws_real_pictures(self, drawn, explorer):
-        for view in ("network", "heatmap", "histogram", "table"):
+        for view in ("network", "heatmap", "histogram"):
+            assert not said(getattr(explorer, f"_{view}"))
+        for tab, view in (("edges", "table"), ("variables", "variables")):
+            assert said(getattr(explorer, f"_{view}")) == "…"
+            explorer.tab = tab
             assert not said(getattr(explorer, f"_{view}"))
         explorer.threshold = 0.4
         explorer.pair = explorer.pairs.to_dataframe()[["gene_0", "gene_1"]].iloc[0].tolist()
@@ -142,7 +161,7 @@ class TestNetwork:
 
     def test_communities_open_and_close(self, explorer, monkeypatch):
         monkeypatch.setattr(correlated_module, "NODES", 20)
-        explorer.threshold = 0.45
+        explorer.threshold, explorer.tab = 0.45, "edges"
         bubbles = explorer._scene.laid
         assert isinstance(bubbles, CommunityLayout)
         explorer._network._tapped(bubbles.x[1], bubbles.y[1])
@@ -164,6 +183,7 @@ class TestNetwork:
         laid = explorer._scene.laid
         assert isinstance(laid, NetworkLayout)
         hub = laid.links.hubs()[0]
+        explorer.tab = "edges"
         explorer._network._tapped(laid.x[hub], laid.y[hub])
         assert explorer.variable == laid.links.variables[hub]
         assert len(explorer._table.table) == laid.links.degree[hub]
@@ -172,6 +192,7 @@ class TestNetwork:
         assert len(explorer._table.table) == min(500, count(explorer))
 
     def test_variables_of_no_edge_list_nothing(self, explorer):
+        explorer.tab = "edges"
         lonely = np.setdiff1d(np.arange(250), explorer._scene.links.variables)[0]
         explorer.variable = int(lonely)
         assert said(explorer._table) == "There is no such edge."
@@ -212,6 +233,7 @@ class TestPair:
         assert explorer.pair is not None
 
     def test_by_a_row(self, explorer):
+        explorer.tab = "edges"
         explorer._table._picked([3])
         row = explorer._table.table.iloc[3]
         assert explorer.pair == (row["gene_0"], row["gene_1"])
@@ -222,15 +244,24 @@ class TestPair:
 
         for pair in (explorer._scene.heatmap[[0, 5]].tolist(), [0, 249]):
             explorer.pair = pair
-            _, x, y, tau, pvalue = explorer._pair_found
+            shown = explorer._pair_found
+            x, y = shown.x, shown.y
             found = kendalltau(expr[pair[0]], expr[pair[1]])
-            assert tau == pytest.approx(found.statistic, abs=1e-14)
-            assert pvalue == pytest.approx(found.pvalue, rel=1e-9)
+            assert shown.tau == pytest.approx(found.statistic, abs=1e-14)
+            assert shown.pvalue == pytest.approx(found.pvalue, rel=1e-9)
             np.testing.assert_array_equal(x, expr[pair[0]])
             assert (x.name, y.name) == tuple(expr.gene.values[pair])
 
-    def test_begins_with_a_sentence(self, explorer):
-        assert "Click an edge" in said(explorer._scatter)
+    def test_has_the_place_of_the_histogram(self, explorer):
+        def shown():
+            views = explorer._histogram, explorer._scatter
+            return [view.box.layout.display for view in views]
+
+        assert shown() == ["flex", "none"]
+        explorer.pair = (0, 5)
+        assert shown() == ["none", "flex"]
+        explorer.clear_choice()
+        assert shown() == ["flex", "none"]
 
     def test_bad_places(self, explorer):
         with pytest.raises(traitlets.TraitError, match="variables are 0 to 249"):
@@ -266,13 +297,103 @@ class TestSaving:
         with pytest.raises(ValueError, match="lower the threshold"):
             explorer.save(tmp_path / "none.csv")
 
-    def test_buttons_say_what_went_wrong(self, explorer, tmp_path):
-        _, name, _, save = explorer.menu.children
-        name.value = str(tmp_path / "edges")
-        save.click()
-        assert (tmp_path / "edges.csv").exists()
-        save.click()
-        assert explorer.status.startswith("Error")
+    def test_menu_saves_edges_and_figures(self, explorer, tmp_path):
+        explorer.variable = int(explorer._scene.links.variables[0])
+        control(explorer, "file").value = str(tmp_path / "found")
+        texts = [text for text, _ in explorer.menu.options]
+        for entry in ("edges (CSV)", "figure (PDF)"):
+            explorer.menu.index = texts.index(entry)
+        assert (tmp_path / "found.csv").exists()
+        assert (tmp_path / "found.pdf").read_bytes().startswith(b"%PDF")
+        explorer.threshold = 1.0
+        explorer.menu.index = texts.index("figure (PDF)")
+        assert explorer.status.startswith("Error: there is no network to draw")
+
+
+class TestFrame:
+    def test_card_has_a_pair(self, explorer, pairs):
+        edge = explorer.pairs.to_dataframe().iloc[0]
+        explorer.pair = edge[["gene_0", "gene_1"]].tolist()
+        assert f"<td>τ</td><td>{edge['tau']:.3f}</td>" in explorer.card.value
+        assert f"<td>q</td><td>{edge['qvalue']:.2g}</td>" in explorer.card.value
+        assert "<td>n</td><td>160</td>" in explorer.card.value
+        explorer.tab = "edges"
+        assert explorer.card.layout.display == "none"
+        explorer.clear_choice()
+        assert not explorer.card.value
+
+    def test_card_has_what_was_chosen_last(self, explorer):
+        links = explorer._scene.links
+        hub = links.hubs()[0]
+        explorer.pair = (0, 5)
+        explorer.variable = int(links.variables[hub])
+        assert f"<h4>{links.names[hub]}</h4>" in explorer.card.value
+        assert f"<td>edges</td><td>{links.degree[hub]}</td>" in explorer.card.value
+        explorer.threshold = 0.3
+        more = explorer._scene.links
+        again = more.degree[more.variables == explorer.variable][0]
+        assert again > links.degree[hub]
+        assert f"<td>edges</td><td>{again}</td>" in explorer.card.value
+        explorer.list_all()
+        assert "G0001 × G0006" in explorer.card.value
+
+    def test_table_of_variables(self, explorer):
+        explorer.tab = "variables"
+        links, table = explorer._scene.links, explorer._variables.table
+        assert table["edges"].tolist() == sorted(links.degree, reverse=True)
+        explorer._variables._picked([2])
+        assert explorer.variable == table.index[2]
+        assert f"{len(table)} variables with an edge" in explorer._variables_line.value
+
+    def test_python_opens_the_same_view(self, expr, pairs, explorer):
+        explorer.threshold_by, explorer.fdr, explorer.tab = "fdr", 1e-6, "edges"
+        explorer.pair, explorer.colour_by = (0, 5), "gene_module"
+        explorer.variable = 3
+        again = eval(explorer.python(), {"ds": expr, "pairs": pairs})
+        names = ("threshold_by", "threshold", "fdr", "pair", "variable", "opened", "colour_by")
+        names += ("colour_points_by", "tab", "status")
+        assert [getattr(again, k) for k in names] == [getattr(explorer, k) for k in names]
+
+    def test_figure_is_the_network_in_view(self, explorer):
+        edges = explorer.pairs
+        size = f"{np.unique(edges.to_dataframe()[['gene_0', 'gene_1']]).size} variables"
+        assert f"network of {size}, {len(edges)} edges" in repr(explorer.figure())
+
+
+class TestSearch:
+    @pytest.fixture
+    def box(self, explorer):
+        return control(explorer, "search")
+
+    def test_names(self, explorer, box, expr):
+        names = expr.gene.values
+        box.value = str(names[7])
+        assert (explorer.variable, explorer.pair) == (7, None)
+        box.value = f"{names[9]}, {names[4]}"
+        assert explorer.pair == (4, 9)
+        explorer.pair = (1, 2)
+        assert box.value == f"{names[1]}, {names[2]}"
+        box.value = ""
+        assert (explorer.variable, explorer.pair) == (None, None)
+
+    def test_group(self, explorer, box, expr):
+        module = explorer._scene.links.variables[explorer._scene.links.hubs()[0]]
+        module = expr.gene_module.values[module]
+        box.value = str(module)
+        assert explorer.opened == tuple(np.flatnonzero(expr.gene_module.values == module).tolist())
+        assert set(explorer._scene.shown.variables) <= set(explorer.opened)
+
+    def test_unknown(self, explorer, box):
+        box.value = "G0001, G9999"
+        assert explorer.status.startswith("Error: there is no 'G9999'")
+        assert explorer.pair is None
+        box.value = "G0002"
+        assert not explorer.status.startswith("Error")
+
+    def test_samples(self, ds):
+        explorer = ds.genobit.explore.kendall(threshold=0.6)
+        control(explorer, "search").value = "s3 s5"
+        assert explorer.selection.samples == ("s3", "s5")
 
 
 class TestData:
@@ -290,7 +411,7 @@ class TestData:
         assert list(explorer.correlated.variable_labels) == ["variant_block"]
         explorer.colour_by, explorer.colour_points_by = "variant_block", "sample_sex"
         explorer.pair = (2, 3)
-        _, x, y, _, _ = explorer._pair_found
+        x, y = explorer._pair_found.x, explorer._pair_found.y
         assert (x.name, y.name) == ("rs2", "rs3")
         dosage = ds.call_genotype.values.sum(axis=2)
         np.testing.assert_array_equal(np.flatnonzero(np.isnan(x)), [5])

@@ -219,7 +219,8 @@ class Network(NetworkGraph):
         kind
             Kind of plot: "network", the only one.
         ax
-            A matplotlib axes. The plot is drawn into it in its form for papers.
+            A matplotlib axes to draw into. The plot then looks as in the file of
+            ``.save("figure.pdf")``.
         **options
             As for `genobit.plots.kendall_network`.
 

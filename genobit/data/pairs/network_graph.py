@@ -41,9 +41,9 @@ class NetworkGraph:
         Returns
         -------
             Graph whose nodes are names. Each node has an attribute named after the dimension: the
-            integer position of the variable. The attributes of an edge are ``weight``, the absolute
-            value of the pair, and the columns of the table except names and positions. NaN
-            attributes are left out.
+            integer position of the variable. Each edge has the attribute ``weight``: the absolute
+            value of the pair. The columns of the table are attributes too, except names and
+            positions. NaN attributes are left out.
 
         Examples
         --------

@@ -260,7 +260,8 @@ class PairTable:
         kind
             Kind of plot: "network", the only one.
         ax
-            A matplotlib axes. The plot is drawn into it in its form for papers.
+            A matplotlib axes to draw into. The plot then looks as in the file of
+            ``.save("figure.pdf")``.
         **options
             As for `genobit.plots.kendall_network`.
 

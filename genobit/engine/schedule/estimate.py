@@ -55,7 +55,7 @@ class Estimate:
 
     @property
     def rows(self) -> dict[str, str]:
-        """The figures as text, by name."""
+        """Time, tasks, memory and size of the result as text, by name."""
         threads = f"{self.workers:,} thread{'' if self.workers == 1 else 's'}"
         return {
             "time": f"{duration(self.seconds)} on {threads}",

@@ -9,10 +9,10 @@ import ipywidgets
 from genobit.visual.controls import button, dropdown, linked
 
 if TYPE_CHECKING:
-    from genobit.epistasis.explorer.explorer import EpistasisExplorer
+    from genobit.epistasis.explorer.traits import EpistasisTraits
 
 
-def toolbar(explorer: EpistasisExplorer) -> list[ipywidgets.Widget]:
+def toolbar(explorer: EpistasisTraits) -> list[ipywidgets.Widget]:
     """Return the class and the steps through the ranking."""
     parts = []
     if explorer.classes:
@@ -28,7 +28,7 @@ def toolbar(explorer: EpistasisExplorer) -> list[ipywidgets.Widget]:
     return [*parts, ipywidgets.HBox(steps).add_class("genobit-group")]
 
 
-def drawer(explorer: EpistasisExplorer) -> dict[str, list[ipywidgets.Widget]]:
+def drawer(explorer: EpistasisTraits) -> dict[str, list[ipywidgets.Widget]]:
     """Return the section of the ranking."""
     text = ipywidgets.Text(
         description="filter",

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
-import traitlets
 
 from genobit.epistasis.explorer.controls import drawer, toolbar
+from genobit.epistasis.explorer.traits import EpistasisTraits
 from genobit.epistasis.explorer.views import (
+    BROAD,
     Cells,
     Genome,
     Marginals,
     Permutations,
     Table,
     card_of,
+    left_out,
     picture_of,
 )
 from genobit.epistasis.plots.arcs import arcs
@@ -25,29 +27,23 @@ from genobit.epistasis.plots.penetrance import MOST_MEMBERS, draw_cells, reach_o
 from genobit.epistasis.plots.ranking import (
     draw_permutations,
     draw_ranking,
-    listed,
     summary,
     without_permutations,
 )
 from genobit.epistasis.result import ranked
-from genobit.visual.explorer import Explorer
 from genobit.visual.figure import Figure
-from genobit.visual.files import Export, csv_writer
 from genobit.visual.frame import PICTURE, framed
 from genobit.visual.jobs import in_words
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pandas as pd
     import xarray as xr
 
     from genobit.data.selection import Selection
 
 
-class EpistasisExplorer(Explorer):
+class EpistasisExplorer(EpistasisTraits):
     """Widget to explore ranked combinations of variants.
 
     Parameters
@@ -76,8 +72,7 @@ class EpistasisExplorer(Explorer):
         "permutations".
     of_variants
         Combinations to list: "all", or "selected" (the default) for combinations with a variant
-        that another explorer selected. If no other explorer has selected variants, all
-        combinations are listed.
+        that was selected by name or in another explorer. Without such a variant, all are listed.
 
     Raises
     ------
@@ -86,14 +81,6 @@ class EpistasisExplorer(Explorer):
     ValueError
         If `result` is not a result of `.genobit.epistasis()`, or belongs to other variants.
     """
-
-    css = "genobit-epistasis"
-    opened_by = "explore.epistasis"
-    tabs = ("picture", "ranking", "permutations")
-    chosen: Any = traitlets.Int(None, allow_none=True)
-    filter = traitlets.Unicode("")
-    shown_class = traitlets.Unicode("")
-    of_variants = traitlets.Enum(("all", "selected"), "selected")
 
     def __init__(
         self,
@@ -126,76 +113,22 @@ class EpistasisExplorer(Explorer):
         self._permutations = Permutations(self._home)
         self.count_line = ipywidgets.HTML().add_class("genobit-epistasis-count")
         tabs = {
-            PICTURE: picture_of(self._cells, self._marginals, self._genome),
+            PICTURE: picture_of(self.ranked.order, self._cells, self._marginals, self._genome),
             "ranking": ipywidgets.VBox([self.count_line, self._table.box]),
             "permutations": ipywidgets.VBox([self._permutations.box]),
         }
         self.children = framed(self, toolbar(self), drawer(self), tabs, "epistasis")
+        if self.ranked.order in BROAD:
+            self.card.add_class("genobit-aside")
 
     # Selection: variants from other explorers filter the table; this one selects its combination.
-
-    def _first(self) -> int | None:
-        """Return the first combination to show: the best that the selection leaves."""
-        if not self._among.size:
-            return 0
-        left = np.flatnonzero(self._has_some())
-        return int(left[0]) if len(left) else None
-
-    def _has_some(self) -> np.ndarray:
-        """Return which combinations (rank,) hold a variant that another explorer selected."""
-        return np.asarray(np.isin(self.ranked.variants, self._among).any(axis=1))
 
     def _follow(self, kind: str, *, own: bool) -> None:
         if kind == "variants" and not own:
             self._among = self._places("variants")
             self._draw({"filter"})
 
-    # Tables for users.
-
-    @property
-    def ranking(self) -> pd.DataFrame:
-        """The listed combinations with all columns."""
-        return listed(self.ranked, self._listed)
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """Cells of the chosen combination: numbers of samples of each class by genotype."""
-        if self.chosen is None:
-            raise ValueError("no combination is chosen; click a row of the table first")
-        return self.ranked.cell_table(self.chosen)
-
-    # Files.
-
-    def save_ranking(self, path: str | Path) -> Path:
-        """Write the listed combinations to a new .csv file.
-
-        Returns the absolute path. Raises ValueError if no combination is listed, and
-        FileExistsError for an existing file.
-        """
-        found = self.ranking
-        if not len(found):
-            raise ValueError("no combination is listed; clear the filter first")
-        return self._saved_table(path, found, "combination")
-
-    def save_table(self, path: str | Path) -> Path:
-        """Write the cells of the chosen combination to a new .csv file.
-
-        Returns the absolute path. Raises ValueError if no combination is chosen, and
-        FileExistsError for an existing file.
-        """
-        writers = {".csv": csv_writer(self.table)}
-        return self._saved(path, writers, f"the cells of rank {self.ranked.ranks[self.chosen]}")
-
-    @property
-    def exports(self) -> tuple[Export, ...]:
-        """Entries of the save menu."""
-        cells = "genotypes, and samples of each class, of the chosen combination"
-        return (
-            *self.papers,
-            Export("ranking (CSV)", "_ranking.csv", self.save_ranking, "the listed combinations"),
-            Export("cells (CSV)", "_cells.csv", self.save_table, cells),
-            self.page,
-        )
+    # Figures for papers.
 
     def figure(self) -> Figure:
         """Return the picture in view as a figure: cells, the ranking, or permutations.
@@ -217,34 +150,6 @@ class EpistasisExplorer(Explorer):
             return Figure(draw_marginals(self.ranked, self.chosen, of_class))
         return Figure(draw_cells(self.ranked, self.chosen, of_class, self._reach()))
 
-    # Defaults and validation of traits.
-
-    @traitlets.default("chosen")
-    def _best(self) -> int | None:
-        return self._first() if self.ranked.size else None
-
-    @traitlets.default("shown_class")
-    def _cases(self) -> str:
-        return self.classes[-1] if self.classes else ""
-
-    @traitlets.validate("chosen")
-    def _check_chosen(self, proposal: Any) -> int | None:
-        value = proposal["value"]
-        if value is not None and not 0 <= value < self.ranked.size:
-            raise traitlets.TraitError(
-                f"chosen={value} is outside the combinations 0 to {self.ranked.size - 1}"
-            )
-        return value
-
-    @traitlets.validate("shown_class")
-    def _check_class(self, proposal: Any) -> str:
-        value = str(proposal["value"])
-        if self.classes and value not in self.classes:
-            raise traitlets.TraitError(
-                f"shown_class is {value!r}; use one of {', '.join(map(repr, self.classes))}"
-            )
-        return value
-
     # Drawing. A tab that is not in view is drawn when it is chosen.
 
     def _on_trait(self, change: Any) -> None:
@@ -254,27 +159,6 @@ class EpistasisExplorer(Explorer):
 
     def _choose(self, rank: int) -> None:
         self.chosen = rank
-
-    def next_combination(self) -> None:
-        """Choose the next combination of the list."""
-        self._step(1)
-
-    def previous_combination(self) -> None:
-        """Choose the previous combination of the list."""
-        self._step(-1)
-
-    def _step(self, direction: int) -> None:
-        found = self._listed
-        if not len(found):
-            raise ValueError("no combination is listed; clear the filter first")
-        if self.chosen is None:
-            self.chosen = int(found[0])
-            return
-        ahead = found[found > self.chosen] if direction > 0 else found[found < self.chosen][::-1]
-        if not len(ahead):
-            where = "last" if direction > 0 else "first"
-            raise ValueError(f"this is the {where} combination of the list")
-        self.chosen = int(ahead[0])
 
     def _draw(self, changed: set[str]) -> None:
         if not self.ranked.size:
@@ -299,7 +183,7 @@ class EpistasisExplorer(Explorer):
             self._listed = self._listed[self._has_some()[self._listed]]
         count, filtered = self._count()
         self.count_line.value = html.escape(count)
-        text = summary(self.ranked)
+        text = summary(self.ranked) + left_out(self._arcs)
         self._said = self.status = f"{count}; {text}" if filtered else text
 
     def _show_card(self) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
+from bokeh.models.annotations import ColorBar
 
 from genobit.epistasis.plots.arcs import WIDTH, draw_arcs
 from genobit.epistasis.plots.marginals import draw_marginals
@@ -29,13 +30,15 @@ REACH = 8.0
 #: Visible rows of the table.
 ROWS = 19
 #: Height in screen pixels of the arcs, and of the cells and marginals by the number of members.
-ARCS, CELLS = 250, {1: 260, 2: 285, 3: 285, 4: 290}
+ARCS, CELLS = 240, {1: 260, 2: 285, 3: 285, 4: 290}
 #: Width in screen pixels of the cells, without their axes, by the number of members.
 CELLS_WIDE = {1: 300, 2: 300, 3: 540, 4: 480}
-#: Greatest width of the marginals with counts, beside the cells, by the number of members.
-MARGINALS_WIDE = {1: 560, 2: 600, 3: 395, 4: 395}
-#: Smallest width of the arcs, and width of the place of the card beside them.
-ARCS_LEAST, CARD = 560, 254
+#: Numbers of members whose cells leave no room for the marginals beside them.
+BROAD = (3, 4)
+#: Greatest width of the marginals with counts, by the number of members.
+MARGINALS_WIDE = {1: 560, 2: 600, 3: 255, 4: 255}
+#: Smallest width of the arcs, and width of the place of the card.
+ARCS_LEAST, CARD = 420, 254
 #: Height of texts above and below the frame of the cells.
 _AROUND = 66
 
@@ -83,12 +86,12 @@ class Genome(_EpistasisView):
         self._arcs, self._marked = arcs, marked
         if self._frame is None:
             taps = BoxSelection(None, self._tapped)
-            self._build(self._picture, taps.hook, fluid(ARCS, 58, 10), _least(ARCS_LEAST))
+            self._build(self._picture, taps.hook, fluid(ARCS, 58, 10), _least(ARCS_LEAST), _no_key)
         else:
             self._redraw()
 
     def _picture(self) -> hv.Overlay:
-        room = (ARCS_LEAST - 150) / WIDTH
+        room = (ARCS_LEAST - 68) / WIDTH
         return draw_arcs(drawn(self._arcs), self._marked, room).opts(framewise=False)
 
     def _tapped(self, x: float, y: float) -> None:
@@ -126,7 +129,8 @@ class Marginals(_EpistasisView):
         title = f"each member by itself; {options['title'].splitlines()[-1]}"
         least = 75 + int(options["frame_width"] if found.order > 1 else 240)
         self.box.layout.flex = f"1 1 {least}px"
-        fitted = fluid(CELLS.get(found.order, 285), 58, 10)
+        height = ARCS if found.order in BROAD else CELLS.get(found.order, 285)
+        fitted = fluid(height, 58, 10)
         picture = picture.opts(title=title, toolbar=None)
         self._show(picture, fitted, _least(least), _plain_title)
 
@@ -154,14 +158,19 @@ class Permutations(_EpistasisView):
         return draw_permutations(drawn(self._found), self._marked)
 
 
-def picture_of(cells: Cells, marginals: Marginals, genome: Genome) -> ipywidgets.VBox:
-    """Return the picture: cells beside marginals, and arcs beside the place of the card."""
+def picture_of(order: int, cells: Cells, marginals: Marginals, genome: Genome) -> ipywidgets.VBox:
+    """Return the picture: cells, marginals and arcs, with a place for the card.
+
+    Broad cells are beside the card, and narrow ones beside the marginals.
+    """
     cells.box.layout.flex = "0 0 auto"
-    marginals.box.layout.min_width = "0"
     genome.box.layout.flex = f"1 1 {ARCS_LEAST}px"
-    genome.box.layout.min_width = "0"
-    place = ipywidgets.Box(layout={"flex": f"0 0 {CARD}px", "height": "150px"})
-    rows = [(cells.box, marginals.box), (genome.box, place)]
+    for view in (marginals, genome):
+        view.box.layout.min_width = "0"
+    place = ipywidgets.Box(layout={"flex": f"0 1 {CARD}px"})
+    rows = [[cells.box, marginals.box], [genome.box, place]]
+    if order in BROAD:
+        rows = [[cells.box], [genome.box, marginals.box]]
     layout = {"flex_flow": "row wrap", "align_items": "flex-start"}
     return ipywidgets.VBox([ipywidgets.HBox(parts, layout=layout) for parts in rows])
 
@@ -183,6 +192,13 @@ def card_of(found: Ranked, rank: int) -> list[tuple[str, str]]:
     return rows
 
 
+def left_out(arcs: Arcs | None) -> str:
+    """Return in words how many pairs have no arc; "" if there are none."""
+    if arcs is None or arcs.out_of == len(arcs.rank):
+        return ""
+    return f"; arcs of the best {len(arcs.rank):,} of {arcs.out_of:,} pairs"
+
+
 def _least(width: int) -> Any:
     """Return a HoloViews hook that sets the smallest width of a figure."""
 
@@ -194,4 +210,10 @@ def _least(width: int) -> Any:
 
 def _plain_title(plot: Any, _element: Any) -> None:
     """Write the title as a quiet note (a HoloViews hook)."""
-    plot.state.title.text_font_style = "normal"
+    plot.state.title.update(text_font_style="normal", visible=True)
+
+
+def _no_key(plot: Any, _element: Any) -> None:
+    """Hide the key of the colours of arcs, which are their heights, too (a HoloViews hook)."""
+    for bar in plot.state.select({"type": ColorBar}):
+        bar.visible = False

@@ -9,7 +9,11 @@ import xarray as xr
 
 from genobit.data import labels
 from genobit.data.autosomes import choose
+from genobit.grm.explorer.search import Finder, label_variables
 from genobit.grm.plots.heatmap import OrderedMatrix, arrange
+from genobit.grm.plots.paper_kinship import KinshipPairs, kinship_pairs
+from genobit.grm.plots.paper_tree import group_codes
+from genobit.grm.plots.relatives import KinshipPlot
 from genobit.grm.plots.result import MEASURES, check_square, computed, measure_of, sample_names
 from genobit.visual.colouring import sample_variables
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genobit.data.autosomes import Autosomes
+    from genobit.visual.colouring import Colouring
 
 #: Name of a given matrix among the methods.
 GIVEN = "given"
@@ -68,6 +73,8 @@ class GRMData:
         )
         self.variables = sample_variables(ds, grm)
         self.names = self._names()
+        self.finder = Finder(self.names, label_variables(ds, self.variables))
+        self._pairs: KinshipPairs | None = None
         self._matrices: dict[tuple[str, tuple[int, ...]], xr.DataArray] = {}
 
     def _check(self) -> None:
@@ -131,6 +138,32 @@ class GRMData:
         if shown is not None:
             matrix = matrix.isel(samples_0=list(shown), samples_1=list(shown))
         return arrange(matrix)
+
+    def kinship(self, groups: np.ndarray, n_groups: int) -> KinshipPairs:
+        """Return KING kinship and the share of opposite homozygotes of all pairs.
+
+        groups: (samples,) int. Raises ValueError without genotypes.
+        """
+        if not self.genotypes:
+            raise ValueError("KING kinship needs genotypes, which the Dataset lacks")
+        return kinship_pairs(self.ds, groups, n_groups, self._autosomes)
+
+    def kinship_plot(self, chosen: Colouring | None) -> KinshipPlot:
+        """Return KING kinship with the colours of samples, computed or from the cache."""
+        groups, colours = group_codes(chosen, self.n_samples)
+        if self._pairs is None:
+            self._pairs = self.kinship(np.zeros_like(groups), 1)
+        return KinshipPlot(self._pairs, groups, colours, self.names)
+
+    def closest(self, matrix: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the closest relative of each sample, -1 for none, and its value: (samples,)."""
+        best, value = np.full(self.n_samples, -1), np.full(self.n_samples, np.nan)
+        for k, row in enumerate(matrix.values):
+            others = np.where(np.arange(len(row)) == k, np.nan, row)
+            if not np.isnan(others).all():
+                best[k] = np.nanargmax(others)
+                value[k] = others[best[k]]
+        return best, value
 
     def components(self) -> xr.Dataset:
         """Return principal components; the first call computes them.

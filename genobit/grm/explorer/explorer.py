@@ -1,4 +1,4 @@
-"""The relationship explorer: heatmap with tree, components, histogram and closest pairs."""
+"""The relationship explorer: heatmap with tree, components and histogram, and tables."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.grm.explorer.data import GIVEN, GRMData
-from genobit.grm.explorer.traits import GRMTraits, grm_controls, pair_filter
-from genobit.grm.explorer.views import Heatmap, Histogram, Pairs, Scatter
-from genobit.grm.plots.heatmap import OrderedMatrix
+from genobit.grm.explorer.controls import drawer, search, toolbar
+from genobit.grm.explorer.data import GRMData
+from genobit.grm.explorer.figures import figure_of
+from genobit.grm.explorer.tables import card_of, component_table, matrix_in_words, sample_table
+from genobit.grm.explorer.traits import GRMTraits
+from genobit.grm.explorer.views import (
+    Components,
+    Heatmap,
+    Histogram,
+    Kinship,
+    Pairs,
+    Samples,
+    Scatter,
+)
+from genobit.grm.plots.clustered import HEIGHT
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.files import Export, dataset_writers
-from genobit.visual.frame import framed
+from genobit.visual.files import Export
+from genobit.visual.frame import PICTURE, framed
 from genobit.visual.home import Throttled
 from genobit.visual.jobs import in_words
-from genobit.visual.looks import panel, wrapping
+from genobit.visual.looks import wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import drawn
@@ -34,11 +45,11 @@ if TYPE_CHECKING:
 
     from genobit.data.autosomes import Autosomes
     from genobit.data.selection import Selection
+    from genobit.grm.plots.heatmap import OrderedMatrix
+    from genobit.visual.figure import Figure
 
 #: Most pairs in the table; `grm_pairs()` lists all.
 LISTED = 200
-#: File endings for lists of samples.
-_OF_IDS = (".txt", ".id", ".keep")
 
 
 class GRMExplorer(GRMTraits):
@@ -78,9 +89,15 @@ class GRMExplorer(GRMTraits):
     pairs_of
         Pairs to list in the table. "all" lists all pairs, "any" the pairs with at least one
         selected sample, and "both" the pairs of two selected samples.
+    pairs_as
+        Plot of pairs: "histogram" of the relationships, or "kinship", which shows KING kinship
+        against the share of opposite homozygotes, from all variants.
     of_variants
         Variants to use for relationships: "all", or "selected" for the selected variants only.
         Principal components and a given matrix always use all variants.
+    tab
+        Tab in view: the "picture", or the table of "relatives" (the closest pairs), "samples" or
+        "components".
 
     Raises
     ------
@@ -107,14 +124,19 @@ class GRMExplorer(GRMTraits):
         self._view: OrderedMatrix | None = None
         self._components: xr.Dataset | None = None
         self._drawn: tuple[Any, ...] = ()
-        self._from_table = False
-        self._stale = {"compute", "components", "selection"}
+        self._from_table, self._undrawn = False, set[str]()
+        self._stale = {"compute", "components", "selection", "pairs"}
         initial.setdefault("method", self.methods[0])
         if "sample_population" in relations.variables:
             initial.setdefault("colour_by", "sample_population")
         if relations.n_components < 2:
             initial.setdefault("component_y", 1)
         super().__init__(**initial)
+        self._given = {
+            "grm": grm,
+            "pcs": pcs,
+            "autosomes": None if autosomes is True else autosomes,
+        }
         if self.selected:
             self._select("samples", self.selected)
         else:
@@ -131,36 +153,23 @@ class GRMExplorer(GRMTraits):
         self._histogram = Histogram(self._home, self._choose_range)
         self._table = Pairs(self._home, self._choose_in_table)
         self._table_line = ipywidgets.HTML().add_class("genobit-grm-table-line")
-        table = ipywidgets.VBox([pair_filter(self), self._table_line, self._table.box])
-        body = [
-            wrapping(self._heatmap.box, self._scatter.box),
-            wrapping(self._histogram.box, panel(table, 400)),
-        ]
-        self.children = framed(self, grm_controls(self), body, "relationships")
+        self._samples = Samples(self._home, self._choose)
+        self._component_list = Components(self._home)
+        self._kinship = Kinship(self._home, self._choose)
+        beside = ipywidgets.VBox([self._scatter.box, self._histogram.box, self._kinship.box])
+        beside.layout.flex, beside.layout.min_width = "1 1 320px", "0"
+        tabs = {
+            PICTURE: wrapping(self._heatmap.box, beside),
+            "relatives": ipywidgets.VBox([self._table_line, self._table.box]),
+            "samples": self._samples.box,
+            "components": self._component_list.box,
+        }
+        self.children = framed(
+            self, toolbar(self), drawer(self), tabs, "relationships", search(self)
+        )
+        self.card.layout.bottom = "auto"
 
     # Files.
-
-    def save(self, path: str | Path) -> Path:
-        """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
-
-        The suffix is .txt, .id or .keep. Returns the absolute path. Raises ValueError if nothing is
-        selected, and FileExistsError for an existing file.
-        """
-        if not self.selected:
-            raise ValueError("nothing is selected; draw a lasso round samples first")
-        write = partial(self.relations.write_ids, self.selected)
-        return self._saved(
-            path, dict.fromkeys(_OF_IDS, write), number(len(self.selected), "sample id")
-        )
-
-    def save_matrix(self, path: str | Path) -> Path:
-        """Write the relationships of all samples to a new .zarr or .nc file.
-
-        Returns the absolute path. Raises FileExistsError for an existing file.
-        """
-        matrix = self.matrix
-        what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
-        return self._saved(path, dataset_writers(matrix.to_dataset(name=matrix.name)), what)
 
     def save_pairs(self, path: str | Path) -> Path:
         """Write the listed pairs to a new .csv file.
@@ -177,12 +186,21 @@ class GRMExplorer(GRMTraits):
     def exports(self) -> tuple[Export, ...]:
         """Entries of the save menu."""
         return (
+            *self.papers,
             Export("selected samples (ids)", ".txt", self.save, "a sample a line, as plink --keep"),
             Export("listed pairs (CSV)", ".csv", self.save_pairs, "the pairs of the table"),
             Export("matrix (Zarr)", ".zarr", self.save_matrix, "relationships of all pairs"),
             Export("matrix (NetCDF)", ".nc", self.save_matrix, "relationships of all pairs"),
             self.page,
         )
+
+    def figure(self) -> Figure:
+        """Return the picture in view as a figure for papers.
+
+        It has the matrix, the components and the kinship of all samples, or the matrix alone: while
+        some samples are shown, without genotypes, and without components.
+        """
+        return figure_of(self, drawn(self._view), self._components, self._colouring())
 
     # Observers of traits and of the selection.
 
@@ -208,6 +226,10 @@ class GRMExplorer(GRMTraits):
             self._compute()
         if "components" in stale:
             self._work("principal components", self.relations.components, self._got_components)
+        if stale & {"pairs", "colour"}:
+            self._turn_pairs()
+        elif "selection" in stale:
+            self._kinship.mark(self.selected)
         if self._components is not None and stale & {"scatter", "selection"}:
             self._try(self._draw_scatter, self._components, stale)
         if self._all is not None and "compute" not in stale:
@@ -215,7 +237,7 @@ class GRMExplorer(GRMTraits):
 
     def _compute(self) -> None:
         relations, shown = self.relations, self.shown
-        wanted = method, variants = self.method, self._chosen_variants()
+        wanted = method, variants = self.method, self.chosen_variants()
 
         def work() -> tuple[OrderedMatrix, OrderedMatrix] | None:
             if not self._wants(wanted, shown):
@@ -230,7 +252,7 @@ class GRMExplorer(GRMTraits):
         self._work(what, work, partial(self._got_matrix, wanted, shown))
 
     def _wants(self, wanted: tuple[Any, ...], shown: tuple[int, ...] | None) -> bool:
-        return (*wanted, shown) == (self.method, self._chosen_variants(), self.shown)
+        return (*wanted, shown) == (self.method, self.chosen_variants(), self.shown)
 
     def _got_matrix(
         self, wanted: tuple[Any, ...], shown: tuple[int, ...] | None, result: Any, seconds: float
@@ -239,40 +261,48 @@ class GRMExplorer(GRMTraits):
             return
         if isinstance(result, Exception):
             self._all, self._drawn, self._said = None, (), f"Error: {in_words(result)}"
-            for view in (self._heatmap, self._histogram, self._table):
-                view.say("There is nothing to draw: see the message above.")
+            for view in (self._heatmap, self._histogram, self._table, self._samples):
+                view.say("There is nothing to draw: see the message below.")
             self._table_line.value = ""
+            self.card.show("", [])
             return
         self._all, self._view = every, _ = result
         self._drawn = wanted
-        self._said = self._in_words(every, seconds)
+        self._said = f"{matrix_in_words(self, every)}; ready in {seconds:.1f} s"
         self._draw_pairs(every, {"matrix"})
-
-    def _in_words(self, every: OrderedMatrix, seconds: float) -> str:
-        text = f"{measure_of(every.matrix).label}: {number(every.n_samples, 'sample')}, "
-        text += number(len(every.pairs), "pair")
-        variants = every.matrix.attrs.get("variants")
-        if variants is not None:
-            text += f" over {number(int(variants), 'variant')}"
-        left_out = int(every.matrix.attrs.get("variants_left_out", 0))
-        if left_out:
-            text += f" ({left_out:,} on {every.matrix.attrs['contigs_left_out']} left out)"
-        if self.of_variants == "selected" and not self._chosen_variants():
-            text += " (as given)" if self.method == GIVEN else " (none is selected, so all)"
-        if every.tree.without:
-            text += f", {number(every.tree.without, 'sample')} without a value"
-        return f"{text}; ready in {seconds:.1f} s"
 
     def _got_components(self, result: Any, _seconds: float) -> None:
         if isinstance(result, Exception):
-            self._scatter.say(f"No principal components: {in_words(result)}")
+            for view in (self._scatter, self._component_list):
+                view.say(f"No principal components: {in_words(result)}")
             return
         self._components = result
+        self._component_list.draw(component_table(result))
         self._draw_scatter(result, {"scatter"})
+
+    def _turn_pairs(self) -> None:
+        """Show the plot of pairs that is wanted, and compute it if it is of kinship."""
+        for name, view in (("histogram", self._histogram), ("kinship", self._kinship)):
+            view.box.layout.display = "flex" if name == self.pairs_as else "none"
+        # The upper right of the histogram is empty; that of the kinship has the names of degrees.
+        below = HEIGHT // 2 if self.pairs_as == "histogram" else 0
+        self.card.layout.top = f"{below + 32}px"
+        if self.pairs_as == "kinship":
+            work = partial(self.relations.kinship_plot, self._strip())
+            self._work("KING kinship", work, self._got_kinship)
+
+    def _got_kinship(self, result: Any, _seconds: float) -> None:
+        if isinstance(result, Exception):
+            self._kinship.say(f"No KING kinship: {in_words(result)}")
+        else:
+            self._kinship.draw(result, self.selected)
 
     def _colouring(self) -> Colouring:
         nothing = np.zeros(self.relations.n_samples)
         return colouring(self.colour_by, self.relations.variables.get(self.colour_by, nothing))
+
+    def _strip(self) -> Colouring | None:
+        return self._colouring() if self.colour_by else None
 
     def _draw_scatter(self, components: xr.Dataset, stale: set[str]) -> None:
         if "scatter" in stale:
@@ -293,14 +323,29 @@ class GRMExplorer(GRMTraits):
             self._histogram.mark(self.between)
         if stale & {"matrix", "colour"}:
             shown = np.arange(self.relations.n_samples) if self.shown is None else self.shown
-            strip = self._colouring() if self.colour_by else None
-            self._heatmap.draw(drawn(self._view), np.asarray(shown), strip, self.selected)
+            self._heatmap.draw(drawn(self._view), np.asarray(shown), self._strip(), self.selected)
         elif "selection" in stale:
             self._heatmap.mark(self.selected)
         listed_anew = stale & {"matrix", "range", "listed"}
         if listed_anew or ("selection" in stale and self.pairs_of != "all"):
             self._list_pairs(every)
-        self._table.mark(self.selected)
+            self._undrawn.add("relatives")
+        if "matrix" in stale:
+            self._undrawn.add("samples")
+        self._draw_tab()
+        self.card.show(*card_of(self, every))
+
+    def _draw_tab(self) -> None:
+        """Draw the table in view if it is stale, and mark the selection in it."""
+        if self.tab == "relatives":
+            if self.tab in self._undrawn:
+                self._table.draw(self.selected)
+            self._table.mark(self.selected)
+        elif self.tab == "samples":
+            if self.tab in self._undrawn:
+                self._samples.draw(sample_table(self.relations, drawn(self._all)), self.selected)
+            self._samples.mark(self.selected)
+        self._undrawn.discard(self.tab)
 
     # The table of pairs, and the selection.
 
@@ -309,7 +354,7 @@ class GRMExplorer(GRMTraits):
         if self.pairs_of != "all" and self._listed_of:
             of = np.zeros(self.relations.n_samples, dtype=bool)
             of[list(self._listed_of)] = True
-        table = list_pairs(
+        self._table.table = table = list_pairs(
             every.matrix,
             every.pairs,
             limit=LISTED,
@@ -317,7 +362,6 @@ class GRMExplorer(GRMTraits):
             of=of,
             both=self.pairs_of == "both",
         )
-        self._table.draw(table, self.selected)
         n_found = int(table.attrs["found"])
         text = number(n_found, "pair") + (f", the {LISTED} closest" if n_found > LISTED else "")
         if self.between is not None:
@@ -351,4 +395,6 @@ _STALE_BY_TRAIT = {
     "between": {"range"},
     "pairs_of": {"listed"},
     "of_variants": {"compute"},
+    "tab": {"tab"},
+    "pairs_as": {"pairs"},
 }

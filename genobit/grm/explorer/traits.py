@@ -1,21 +1,29 @@
-"""The traits of the relationship explorer, and their controls."""
+"""The traits of the relationship explorer."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import numpy as np
 import traitlets
 
 from genobit.grm.explorer.data import GIVEN
-from genobit.visual.controls import button, dropdown, linked, row
 from genobit.visual.explorer import Explorer, one_of
+from genobit.visual.files import dataset_writers
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import xarray as xr
 
     from genobit.grm.explorer.data import GRMData
+    from genobit.grm.explorer.search import Finder
+
+
+#: File endings for lists of samples.
+_OF_IDS = (".txt", ".id", ".keep")
 
 
 class GRMTraits(Explorer):
@@ -25,6 +33,9 @@ class GRMTraits(Explorer):
     methods: tuple[str, ...]
 
     css = "genobit-grm"
+    opened_by = "explore.grm"
+    selectable = "samples or variants"
+    tabs = ("picture", "relatives", "samples", "components")
     method = traitlets.Unicode()
     colour_by = traitlets.Unicode("")
     component_x = traitlets.Int(1, min=1)
@@ -35,6 +46,7 @@ class GRMTraits(Explorer):
         traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True
     )
     pairs_of = traitlets.Enum(("all", "any", "both"), "all")
+    pairs_as = traitlets.Enum(("histogram", "kinship"), "histogram")
     of_variants = traitlets.Enum(("all", "selected"), "all")
 
     # Results for the reader.
@@ -47,13 +59,50 @@ class GRMTraits(Explorer):
     @property
     def matrix(self) -> xr.DataArray:
         """Relationships of all samples, by the chosen method and from the chosen variants."""
-        return self.relations.matrix(self.method, self._chosen_variants())
+        return self.relations.matrix(self.method, self.chosen_variants())
 
-    def _chosen_variants(self) -> tuple[int, ...]:
+    def chosen_variants(self) -> tuple[int, ...]:
         """Return the positions of the variants to use, empty for all."""
         if self.of_variants == "all" or self.method == GIVEN:
             return ()
         return tuple(self._places("variants").tolist())
+
+    @property
+    def finder(self) -> Finder:
+        """Names and labels of samples that the search box finds."""
+        return self.relations.finder
+
+    def find(self, text: str) -> None:
+        """Select samples by their names, or by labels such as a family or a population.
+
+        Parameters
+        ----------
+        text
+            Names and labels, with commas or spaces between.
+        """
+        self.selected = self.finder.find(text)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the ids of the selected samples to a new text file, as `plink --keep` reads them.
+
+        The suffix is .txt, .id or .keep. Returns the absolute path. Raises ValueError if nothing is
+        selected, and FileExistsError for an existing file.
+        """
+        if not self.selected:
+            raise ValueError("nothing is selected; draw a lasso round samples first")
+        write = partial(self.relations.write_ids, self.selected)
+        return self._saved(
+            path, dict.fromkeys(_OF_IDS, write), number(len(self.selected), "sample id")
+        )
+
+    def save_matrix(self, path: str | Path) -> Path:
+        """Write the relationships of all samples to a new .zarr or .nc file.
+
+        Returns the absolute path. Raises FileExistsError for an existing file.
+        """
+        matrix = self.matrix
+        what = f"the relationships of {number(self.relations.n_samples, 'sample')}"
+        return self._saved(path, dataset_writers(matrix.to_dataset(name=matrix.name)), what)
 
     def show_any(self) -> None:
         """List pairs of any relationship: clear the range ``between``."""
@@ -98,54 +147,3 @@ class GRMTraits(Explorer):
                 f"are 0 to {last}"
             )
         return tuple(places.tolist())
-
-
-def grm_controls(explorer: GRMTraits) -> tuple[ipywidgets.HBox, ...]:
-    """Return the controls of the relationship explorer, which read and set its traits."""
-    return (_what(explorer), _selection(explorer))
-
-
-def _what(explorer: GRMTraits) -> ipywidgets.HBox:
-    relations = explorer.relations
-    method = dropdown(
-        "method", [(relations.label_of(name), name) for name in relations.methods], "240px"
-    )
-    names = {"": "none"} | {
-        name: name.removeprefix("sample_").replace("_", " ") for name in relations.variables
-    }
-    colour = dropdown("colour by", [(text, name) for name, text in names.items()], "220px")
-    components = [(f"PC{k}", k) for k in range(1, relations.n_components + 1)]
-    x, y = (dropdown(axis, components, "110px") for axis in ("x", "y"))
-    over = [("all", "all"), ("selected", "selected")]
-    return row(
-        linked(explorer, "method", method),
-        linked(explorer, "of_variants", dropdown("variants", over, "150px")),
-        linked(explorer, "colour_by", colour),
-        linked(explorer, "component_x", x),
-        linked(explorer, "component_y", y),
-    )
-
-
-def _selection(explorer: GRMTraits) -> ipywidgets.HBox:
-    zoom = button(explorer, "zoom to selection", "search-plus", "160px", explorer.zoom_to_selection)
-    every = button(explorer, "all samples", "expand", "130px", explorer.show_all)
-    whole = button(explorer, "any relationship", "arrows-h", "150px", explorer.show_any)
-
-    def offer(_change: Any) -> None:
-        zoom.disabled = len(explorer.selected) < 2
-        every.disabled = explorer.shown is None
-        whole.disabled = explorer.between is None
-
-    explorer.observe(offer, ["selected", "between", "shown"])
-    offer(None)
-    return row(zoom, every, whole)
-
-
-def pair_filter(explorer: GRMTraits) -> ipywidgets.Widget:
-    """Return the dropdown above the table, which sets the trait `pairs_of`."""
-    options = [
-        ("all samples", "all"),
-        ("selection with any sample", "any"),
-        ("selection", "both"),
-    ]
-    return linked(explorer, "pairs_of", dropdown("closest pairs of", options, "300px"))

@@ -1,4 +1,4 @@
-"""The four views of the relationship explorer: each draws, marks, and reports selections."""
+"""The views of the relationship explorer: each draws, marks, and reports selections."""
 
 from __future__ import annotations
 
@@ -7,22 +7,54 @@ from typing import TYPE_CHECKING, cast
 import holoviews as hv
 import numpy as np
 
-from genobit.grm.plots.heatmap import OrderedMatrix, draw_heatmap
+from genobit.grm.plots.clustered import ABOVE, HEIGHT, LEFT, ROOM, SIDE, draw_clustered
 from genobit.grm.plots.kinship import PairCounts, count_pairs, draw_histogram, draw_pairs
+from genobit.grm.plots.paper_matrix import matrix_panel
+from genobit.grm.plots.relatives import draw_relatives
 from genobit.visual.pixels import pair_at
 from genobit.visual.selecting import BoxSelection, PointSelection
+from genobit.visual.style import fluid
+from genobit.visual.tables import Column, draw_table, numbers
+from genobit.visual.tokens import LIGHT
 from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
     import pandas as pd
 
+    from genobit.grm.plots.heatmap import OrderedMatrix
+    from genobit.grm.plots.paper_matrix import MatrixPanel
+    from genobit.grm.plots.relatives import KinshipPlot
     from genobit.grm.plots.result import Measure
     from genobit.visual.colouring import Colouring
     from genobit.visual.home import UiThread
 
 Range = tuple[float, float]
+#: Height of each of the two plots beside the heatmap, and of tables, in screen pixels.
+_HALF, _TABLE = HEIGHT // 2, 470
+#: Space at the left and right of the two plots, so that their frames stand in line.
+_SIDES = 58, 14
+
+
+def _small(plot: Any, element: Any) -> None:
+    """Fit a plot into the column beside the heatmap (a HoloViews hook)."""
+    fluid(_HALF, *_SIDES)(plot, element)
+    plot.state.update(toolbar_location="right", toolbar_inner=True, outline_line_color=None)
+
+
+def _small_with_title(plot: Any, element: Any) -> None:
+    """Fit a plot as `_small` does, with its title in one quiet line (a HoloViews hook)."""
+    _small(plot, element)
+    title = plot.state.title
+    title.update(
+        visible=True,
+        text=str(title.text).replace("\n", " · "),
+        text_font_size="11px",
+        text_font_style="normal",
+        text_color=LIGHT.slate,
+    )
 
 
 class _GRMView(View):
@@ -36,14 +68,14 @@ class Heatmap(_GRMView):
     """
 
     name = "heatmap"
-    size = (540, 400)
+    size = (LEFT + SIDE + ROOM, ABOVE + SIDE)
 
     def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
         self._arranged: OrderedMatrix | None = None
         self._samples = np.empty(0, dtype="i8")
-        self._strip: Colouring | None = None
+        self._panel: MatrixPanel | None = None
         self._selected: Sequence[int] = ()
 
     def draw(
@@ -59,7 +91,7 @@ class Heatmap(_GRMView):
         all samples of the Dataset, or is None.
         """
         self._arranged, self._samples = arranged, samples
-        self._strip = None if strip is None else strip.of(samples)
+        self._panel = matrix_panel(arranged, None if strip is None else strip.of(samples))
         self._selected = selected
         self._build(self._picture, BoxSelection(self._boxed, self._tapped).hook)
 
@@ -70,8 +102,7 @@ class Heatmap(_GRMView):
 
     def _picture(self) -> hv.Overlay:
         here = np.flatnonzero(np.isin(self._samples, self._selected))
-        picture = draw_heatmap(drawn(self._arranged), here.tolist(), self._strip)
-        return picture.opts(framewise=False)
+        return draw_clustered(drawn(self._panel), here.tolist()).opts(framewise=False)
 
     def _boxed(self, x0: float, y0: float, x1: float, y1: float) -> None:
         arranged = drawn(self._arranged)
@@ -109,7 +140,7 @@ class Scatter(_GRMView):
     """
 
     name = "scatter"
-    size = (360, 400)
+    size = (320, _HALF - 20)
 
     def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
@@ -117,7 +148,7 @@ class Scatter(_GRMView):
 
     def draw(self, picture: hv.Points) -> None:
         """Draw a new scatter plot of all samples, from `pca_scatter`."""
-        self._show(picture, self._picks.hook)
+        self._show(picture, self._picks.hook, _small)
 
     def mark(self, selected: Sequence[int]) -> None:
         """Mark samples, given by position."""
@@ -131,7 +162,7 @@ class Histogram(_GRMView):
     """
 
     name = "histogram"
-    size = (520, 220)
+    size = (320, _HALF - 20)
 
     def __init__(self, home: UiThread, chosen: Callable[[Range | None], None]) -> None:
         super().__init__(home)
@@ -145,7 +176,7 @@ class Histogram(_GRMView):
         boxes = BoxSelection(
             lambda x0, _y0, x1, _y1: self._chosen((x0, x1)), lambda _x, _y: self._chosen(None)
         )
-        self._build(self._picture, boxes.hook)
+        self._build(self._picture, boxes.hook, _small_with_title)
 
     def mark(self, between: Range | None) -> None:
         """Mark a range, or none."""
@@ -155,6 +186,39 @@ class Histogram(_GRMView):
     def _picture(self) -> hv.Overlay:
         picture = draw_histogram(drawn(self._counted), between=self._between)
         return picture.opts(framewise=False)
+
+
+class Kinship(_GRMView):
+    """KING kinship of pairs; a box selects the samples of its pairs, a click those of one pair.
+
+    ``chosen`` is called with positions of samples.
+    """
+
+    name = "kinship"
+    size = (320, _HALF - 20)
+
+    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+        self._plot: KinshipPlot | None = None
+        self._selected: Sequence[int] = ()
+
+    def draw(self, plot: KinshipPlot, selected: Sequence[int]) -> None:
+        """Draw pairs, with rings around those of two selected samples."""
+        self._plot, self._selected = plot, selected
+        boxes = BoxSelection(
+            lambda *corners: self._chosen(plot.inside(*corners).tolist()),
+            lambda x, y: self._chosen(plot.nearest(x, y).tolist()),
+        )
+        self._build(self._picture, boxes.hook, _small)
+
+    def mark(self, selected: Sequence[int]) -> None:
+        """Mark samples, given by position."""
+        self._selected = selected
+        self._redraw()
+
+    def _picture(self) -> hv.Overlay:
+        return draw_relatives(drawn(self._plot), self._selected).opts(framewise=False)
 
 
 class Pairs(_GRMView, TableView):
@@ -171,13 +235,52 @@ class Pairs(_GRMView, TableView):
         self._chosen = chosen
         self.table: pd.DataFrame | None = None
 
-    def draw(self, table: pd.DataFrame, selected: Sequence[int]) -> None:
-        """List the pairs of a table from `list_pairs`; rows of two selected samples are marked."""
-        self.table = table
+    def draw(self, selected: Sequence[int]) -> None:
+        """Draw ``table``, from `list_pairs`; rows of two selected samples are marked."""
+        table = drawn(self.table)
         if len(table):
-            self._list(draw_pairs(table), table[["sample_0", "sample_1"]].to_numpy(), selected)
+            members = table[["sample_0", "sample_1"]].to_numpy()
+            self._list(draw_pairs(table, _TABLE), members, selected)
         else:
             self.say("There is no such pair.")
 
     def _picked(self, rows: list[int]) -> None:
         self._chosen(np.unique(self._members[rows]).tolist())
+
+
+class Samples(_GRMView, TableView):
+    """Table of samples; rows select them.
+
+    ``chosen`` is called with positions of samples.
+    """
+
+    name = "samples"
+    size = (460, 180)
+
+    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+
+    def draw(self, table: pd.DataFrame, selected: Sequence[int]) -> None:
+        """Draw a table with a row for each sample, in the order of the data."""
+        columns = {
+            name: Column(110, numbers("0.0000") if values.dtype.kind == "f" else None)
+            for name, values in table.items()
+        }
+        picture = draw_table(table, columns, width=95 * len(columns), height=_TABLE, fit=True)
+        self._list(picture, np.arange(len(table))[:, None], selected)
+
+    def _picked(self, rows: list[int]) -> None:
+        self._chosen(np.unique(self._members[rows]).tolist())
+
+
+class Components(_GRMView):
+    """Table of components with their shares of the variance."""
+
+    name = "components"
+
+    def draw(self, table: pd.DataFrame) -> None:
+        """Draw a table with a row for each component."""
+        columns = {name: Column(140, numbers("0.0000")) for name in table.columns}
+        columns["component"] = Column(100)
+        self._show(draw_table(table, columns, width=480, height=_TABLE, fit=True))

@@ -88,9 +88,9 @@ class GRMMethods:
         ------
         ValueError
             For an unknown method, or an option that the method does not support. For a frequency
-            that is NaN or outside [0, 1], or for a wrong number of frequencies. For a contig that
-            the species does not have, or an unknown contig in ``autosomes``. With ``loco``, for
-            contigs whose variants are not contiguous.
+            that is NaN or outside [0, 1], or for a wrong number of frequencies. For a contig with a
+            chromosome number above the number of autosomes (22 by default), or an unknown contig in
+            ``autosomes``. With ``loco``, for contigs whose variants are not contiguous.
         KeyError
             With ``loco``, if ``variant_contig`` is missing.
         MemoryError
@@ -107,7 +107,7 @@ class GRMMethods:
         calls. The error is about 1e-6 of the values on the diagonal.
 
         Variants with frequency 0 or 1 are ignored. With ``count_monomorphic``, they are counted in
-        the divisor. "king" and "ibs" use no frequencies and use every variant.
+        the divisor. "king" and "ibs" use no frequencies, and include monomorphic variants.
 
         Examples
         --------

@@ -157,12 +157,12 @@ def draw_heatmap(
     bins = arranged.bins
     bounds = (bins.start, bins.start, bins.stop, bins.stop)
     image = matrix_image(arranged.pixels, "value", bounds, arranged.scale).opts(
-        hooks=[_pair_hook(_texts(arranged), arranged.scale.label)],
+        hooks=[pair_hook(texts(arranged), arranged.scale.label)],
         tools=["pan", "wheel_zoom", "box_select", "reset"],
         active_tools=["box_select", "wheel_zoom"],
     )
-    runs = _runs_of(selected, arranged)
-    overlay = image * _pale(runs, bins) * _marks(runs, _beside(arranged, 1 + MARKS))
+    runs = runs_of(selected, arranged)
+    overlay = image * pale(runs, bins) * _marks(runs, _beside(arranged, 1 + MARKS))
     branches, ticks = _tree(arranged)
     left, right, top = (_beside(arranged, at) for at in (TREE[1] - ROOM, 1 + ROOM, 1 + ROOM))
     return (overlay * _strip(arranged, strip) * branches).opts(
@@ -217,7 +217,8 @@ def _frame(plot: Any, element: Any) -> None:
     plot.state.xaxis.axis_line_color = None
 
 
-def _texts(arranged: OrderedMatrix) -> list[str]:
+def texts(arranged: OrderedMatrix) -> list[str]:
+    """Return the names of the samples of each pixel of a side."""
     names = sample_names(arranged.matrix)[arranged.tree.order]
     bins = arranged.bins
     return [
@@ -226,19 +227,21 @@ def _texts(arranged: OrderedMatrix) -> list[str]:
     ]
 
 
-def _pair_hook(texts: list[str], label: str) -> Callable[[Any, Any], None]:
+def pair_hook(names: list[str], label: str) -> Callable[[Any, Any], None]:
+    """Return a hook that names the pair of a pixel, from the names of the pixels of a side."""
+
     def hook(plot: Any, _element: Any) -> None:
         source = plot.handles.get("genobit_samples")
         if source is not None:
             return
-        source = plot.handles["genobit_samples"] = ColumnDataSource({"text": texts})
+        source = plot.handles["genobit_samples"] = ColumnDataSource({"text": names})
         rows = [("sample", "first"), ("sample", "second"), (label, "value")]
         add_image_hover(plot, rows, _PAIR, {"samples": source})
 
     return hook
 
 
-def _runs_of(selected: Sequence[int], arranged: OrderedMatrix) -> np.ndarray:
+def runs_of(selected: Sequence[int], arranged: OrderedMatrix) -> np.ndarray:
     """Return the runs of pixels that hold selected samples, in ranks: (runs, 2)."""
     bins = arranged.bins
     if not len(selected):
@@ -249,7 +252,7 @@ def _runs_of(selected: Sequence[int], arranged: OrderedMatrix) -> np.ndarray:
     return np.minimum(bins.start + bins.width * edges, arranged.n_samples - 0.5)
 
 
-def _pale(runs: np.ndarray, bins: Pixels) -> hv.Rectangles:
+def pale(runs: np.ndarray, bins: Pixels) -> hv.Rectangles:
     """Return white veils over the rows and columns that are not selected."""
     veils: list[tuple[float, ...]] = []
     if len(runs):

@@ -122,7 +122,11 @@ def paper_heatmap(
     arranged = arrange(grm, max_pixels)
     if colour_by is not None:
         chosen = colouring_of(labels_of_side(arranged.matrix), colour_by, "samples")
-    shown = matrix_panel(arranged, chosen, colour_limits)
+    return paper_of_panel(matrix_panel(arranged, chosen, colour_limits), selected)
+
+
+def paper_of_panel(shown: MatrixPanel, selected: Sequence[int] = ()) -> Paper:
+    """Return the panel for papers, with a key of its groups; ``selected``: positions in it."""
 
     def side_of(width: float) -> float:
         return width - BESIDE - 2 * MARGIN
@@ -139,7 +143,7 @@ def paper_heatmap(
             spare = tall - MARGIN - ABOVE - shown.below(side) - _key_height(shown, side)
             side = min(side_of(width), spare)
         matrix = draw_matrix(axes, shown, MARGIN, MARGIN + ABOVE, side)
-        _mark(matrix, arranged, selected)
+        mark_selected(matrix, shown.arranged, selected)
         _draw_key(axes, shown, tall - _key_height(shown, side) - 1.5, side)
 
     return Paper(draw, height, whole=True)
@@ -323,7 +327,7 @@ def _draw_bar(axes: Axes, shown: MatrixPanel, side: float) -> None:
         at += step * millimetres(size)
 
 
-def _mark(axes: Axes, arranged: OrderedMatrix, selected: Sequence[int]) -> None:
+def mark_selected(axes: Axes, arranged: OrderedMatrix, selected: Sequence[int]) -> None:
     """Mark selected samples at the right of the matrix and below."""
     if not len(selected):
         return

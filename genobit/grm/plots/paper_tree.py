@@ -75,9 +75,25 @@ def draw_tree(axes: Axes, nodes: Nodes, colours: list[str], n_samples: int) -> N
     """Draw a tree with its leaves at the right; groups of -1 have the colour of plain marks."""
     axes.set_axis_off()
     axes.set(xlim=(0, 1), ylim=(n_samples - 0.5, -0.5))
+    segments, each = tree_lines(nodes, colours)
+    drawn = LineCollection(
+        list(segments),
+        colors=each,
+        linewidths=float(np.clip(60 / (len(nodes.children) + 1), *_WIDTHS)),
+        capstyle="projecting",
+    )
+    axes.add_collection(drawn)
+
+
+def tree_lines(nodes: Nodes, colours: list[str]) -> tuple[np.ndarray, list[str]]:
+    """Return the lines of a tree, (lines, 2, 2), and their colours.
+
+    x is 0 to 1 from the root to the leaves, and y is a rank. A group of -1 has the colour of plain
+    marks.
+    """
     n = len(nodes.children) + 1
     if n < 2:
-        return
+        return np.empty((0, 2, 2)), []
     # Many leaves or joins would be a block of colour.
     first = 0 if n <= LEAVES else max(n - 1 - DRAWN_MERGES, 0)
     parents = np.arange(n + first, 2 * n - 1)
@@ -96,13 +112,7 @@ def draw_tree(axes: Axes, nodes: Nodes, colours: list[str], n_samples: int) -> N
     if n > LEAVES:
         shown &= np.concatenate([np.ones(len(parents), bool), a >= n, b >= n])
     palette = np.array([*colours, LIGHT.slate])
-    drawn = LineCollection(
-        list(segments[shown]),
-        colors=palette[groups[shown]].tolist(),
-        linewidths=float(np.clip(60 / n, *_WIDTHS)),
-        capstyle="projecting",
-    )
-    axes.add_collection(drawn)
+    return segments[shown], palette[groups[shown]].tolist()
 
 
 def _segments(x0: np.ndarray, y0: np.ndarray, x1: np.ndarray, y1: np.ndarray) -> np.ndarray:

@@ -55,6 +55,16 @@ class Candidates:
         order = np.argsort(self.qvalue, kind="stable")  # NaN last
         return order, self.qvalue[order]
 
+    def qvalue_of(self, pair: tuple[int, int]) -> float | None:
+        """Return the q-value of two variables, or None if it is unknown."""
+        found = np.flatnonzero((self.first == pair[0]) & (self.second == pair[1]))
+        return None if self.qvalue is None or not len(found) else float(self.qvalue[found[0]])
+
+    def joins(self, rows: np.ndarray, members: np.ndarray) -> bool:
+        """Return whether an edge among some rows joins two of the variables `members`."""
+        inside = np.isin(self.first[rows], members) & np.isin(self.second[rows], members)
+        return bool(inside.any())
+
     def degree(self, rows: np.ndarray) -> np.ndarray:
         """Count the edges of each variable of the data among some rows; returns (variables,)."""
         ends = np.concatenate([self.first[rows], self.second[rows]])

@@ -17,9 +17,10 @@ from genobit.kendall.methods.matrix import side_of
 from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.heatmap import OrderedTau, order
 from genobit.kendall.plots.links import Links, links_of
-from genobit.kendall.plots.network import NODES, NetworkLayout, arrange
+from genobit.kendall.plots.network import NODES, NetworkLayout, arrange, layout_in_words
 from genobit.kendall.variables import dosages
 from genobit.visual.colouring import labels_along
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -28,6 +29,26 @@ if TYPE_CHECKING:
 DRAWN = 600
 #: Most variables in the heatmap: the hubs, if there are more.
 IN_HEATMAP = 200
+#: Width and height of the network in screen pixels, without its key.
+NETWORK_FRAME = (560.0, 500.0)
+
+
+@dataclass(frozen=True)
+class PairValues:
+    """Two variables by position, their values, and tau, p and the number of observations."""
+
+    places: tuple[int, int]
+    x: xr.DataArray
+    y: xr.DataArray
+    tau: float
+    pvalue: float
+    n: int
+
+    @property
+    def observed(self) -> np.ndarray:
+        """Positions of the observations that are present in both variables."""
+        values = np.asarray([self.x.values, self.y.values], dtype="f8")
+        return np.flatnonzero(~np.isnan(values).any(axis=0))
 
 
 @dataclass(frozen=True)
@@ -43,6 +64,17 @@ class Scene:
     laid: NetworkLayout | CommunityLayout
     ordered: OrderedTau
     heatmap: np.ndarray
+
+    def in_words(self) -> str:
+        """Return what the network shows of its edges, and what it leaves out."""
+        text = layout_in_words(self.laid).replace("\n", ", ")
+        if isinstance(self.laid, CommunityLayout):
+            return f"{text}; click one to open it"
+        if self.shown is self.links:  # Its variables and edges are those of the threshold.
+            n_drawn, n_edges = len(self.laid.drawn), len(self.links.first)
+            drawn = f"the {n_drawn:,} strongest drawn, " if n_drawn < n_edges else ""
+            return f"{drawn}{number(len(self.links.components), 'component')}"
+        return f"opened: {text}"
 
     def pair(self, places: tuple[int, int]) -> xr.Dataset | None:
         """Return tau, p and n of two variables by position, or None if not in the heatmap."""
@@ -148,6 +180,16 @@ class KendallData:
             found = self._data.isel({self.variable: place}).compute()
         return found.rename(str(self.names[place]))
 
+    def pair(self, places: tuple[int, int], scene: Scene | None) -> PairValues:
+        """Return two variables with their tau, which a scene may have already."""
+        found = None if scene is None else scene.pair(places)
+        if found is None:  # The pair has too few edges for the heatmap.
+            found = self.tau(np.asarray(places))[{f"{self.variable}_{k}": k for k in (0, 1)}]
+        x, y = (self.values(place) for place in places)
+        return PairValues(
+            places, x, y, float(found["tau"]), float(found["pvalue"]), int(found["n"])
+        )
+
     def scene(self, pairs: Network, opened: tuple[int, ...] | None) -> Scene:
         """Compute the layout, the communities and the order of the heatmap of a network.
 
@@ -160,4 +202,4 @@ class KendallData:
             shown = links
         hubs = np.sort(shown.variables[shown.hubs()[:IN_HEATMAP]])
         ordered = order(self.tau(hubs), names=self.names[hubs], out_of=shown.size)
-        return Scene(links, shown, arrange(shown, NODES), ordered, hubs)
+        return Scene(links, shown, arrange(shown, NODES, NETWORK_FRAME), ordered, hubs)

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-import html
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
 
-from genobit.kendall.explorer.data import KendallData, Scene
-from genobit.kendall.explorer.traits import THRESHOLD, KendallTraits, kendall_controls
-from genobit.kendall.explorer.views import Edges, Heatmap, Histogram, Network, Pair, Scatter
+from genobit.kendall.explorer.card import pair_rows, variable_rows
+from genobit.kendall.explorer.data import KendallData, PairValues, Scene
+from genobit.kendall.explorer.files import KendallFiles
+from genobit.kendall.explorer.panels import Caption, side_by_side
+from genobit.kendall.explorer.searching import search
+from genobit.kendall.explorer.traits import THRESHOLD, drawer, toolbar
+from genobit.kendall.explorer.views import (
+    Edges,
+    Heatmap,
+    Histogram,
+    Network,
+    Pair,
+    Scatter,
+    Variables,
+)
 from genobit.kendall.plots.edges import LISTED, strongest_edges
 from genobit.kendall.plots.heatmap import pair_scatter
 from genobit.kendall.plots.network import colours_of
+from genobit.kendall.plots.nodes import nodes_table
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.files import Export, csv_writer
-from genobit.visual.frame import framed
+from genobit.visual.frame import PICTURE, framed
 from genobit.visual.home import Throttled
 from genobit.visual.jobs import in_words
-from genobit.visual.looks import panel, wrapping
 from genobit.visual.style import number
 from genobit.visual.traits import refuse_unknown
 from genobit.visual.view import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-    from pathlib import Path
 
     import xarray as xr
 
@@ -36,19 +44,12 @@ if TYPE_CHECKING:
     from genobit.data.pairs.table import PairTable
     from genobit.data.selection import Selection
     from genobit.kendall.explorer.candidates import Candidates
-    from genobit.visual.files import Writers
 
 #: Debounce of the threshold in seconds, before its network is arranged and drawn.
 REST = 0.15
-_FORMATS = {
-    ".csv": "CSV",
-    ".graphml": "GraphML",
-    ".cyjs": "Cytoscape JSON",
-    ".parquet": "Parquet",
-}
 
 
-class KendallExplorer(KendallTraits):
+class KendallExplorer(KendallFiles):
     """Widget to explore correlated variables.
 
     Parameters
@@ -71,8 +72,8 @@ class KendallExplorer(KendallTraits):
     threshold_by
         Criterion for edges: "tau" (`threshold`, the default) or "fdr".
     threshold
-        Smallest absolute tau of an edge. The default is 0.6, unless that leaves no edge or more
-        than 20,000.
+        Smallest absolute tau of an edge. The default is 0.6. It is higher if more than 20,000 edges
+        pass, and lower if none passes.
     fdr
         Largest q-value of an edge; by default 0.01.
     floor
@@ -85,9 +86,11 @@ class KendallExplorer(KendallTraits):
     pair
         The two variables that the scatter plot shows, counted from 0 and ascending, or None.
     variable
-        Position of the variable whose edges the table lists, or None for all.
+        Position of the variable that has a ring and whose edges the table lists, or None for all.
     opened
         Positions of the variables of the opened community, or None for all.
+    tab
+        Tab in view: the "picture", or the table of the "edges" or of the "variables".
 
     Raises
     ------
@@ -111,9 +114,11 @@ class KendallExplorer(KendallTraits):
         self._rows = np.empty(0, dtype="i8")
         self._scene: Scene | None = None
         self._wanted: object = None
-        self._pair_found: tuple[Any, ...] | None = None
+        self._pair_found: PairValues | None = None
+        self._chosen_last = "pair"
         self._stale = {"candidates", "pair"}
         super().__init__(**initial)
+        self._given = {"pairs": pairs, "dim": dim}
         if self.pair is None:
             self._follow_quietly("variants", own=False)
         else:
@@ -130,51 +135,30 @@ class KendallExplorer(KendallTraits):
         self._histogram = Histogram(self._home)
         self._scatter = Scatter(self._home)
         self._table = Edges(self._home, self.correlated.row, choose)
-        self.count_line = ipywidgets.HTML().add_class("genobit-kendall-count")
-        self._table_line = ipywidgets.HTML().add_class("genobit-kendall-table-line")
-        lists = ipywidgets.VBox([self._histogram.box, self._table_line, self._table.box])
-        body = [
-            wrapping(self._network.box, self._heatmap.box),
-            wrapping(panel(lists, 520), self._scatter.box),
-        ]
-        self.children = framed(self, kendall_controls(self), body, "kendall_edges")
-
-    # Files.
-
-    def save(self, path: str | Path) -> Path:
-        """Write the edges that pass the threshold to a new file.
-
-        The path ends in .csv, .graphml, .cyjs or .json (Cytoscape), or .parquet. Returns the
-        absolute path. Raises ValueError if there is no edge, and FileExistsError for an existing
-        file.
-        """
-        pairs = self.pairs
-        if not len(pairs):
-            raise ValueError("there is no edge to save; lower the threshold first")
-        table = pairs.to_dataframe()
-        writers: Writers = {
-            ".csv": csv_writer(table),
-            ".graphml": pairs.to_graphml,
-            ".cyjs": pairs.to_cytoscape,
-            ".json": pairs.to_cytoscape,
-            ".parquet": partial(table.to_parquet, index=False),
+        self._variables = Variables(self._home, self._choose_variable)
+        self.count_line, self._heatmap_line = Caption("count"), Caption("heatmap-line")
+        self._table_line, self._variables_line = Caption("table-line"), Caption("variables-line")
+        tabs = {
+            PICTURE: side_by_side(
+                [self.count_line, self._network.box],
+                [self._heatmap_line, self._heatmap.box],
+                [self._histogram.box, self._scatter.box],
+            ),
+            "edges": ipywidgets.VBox([self._table_line, self._table.box]),
+            "variables": ipywidgets.VBox([self._variables_line, self._variables.box]),
         }
-        return self._saved(path, writers, number(len(pairs), "edge"))
-
-    @property
-    def exports(self) -> tuple[Export, ...]:
-        """Entries of the save menu."""
-        edges = "the edges of the threshold"
-        formats = _FORMATS.items()
-        return (
-            *(Export(f"edges ({text})", ending, self.save, edges) for ending, text in formats),
-            self.page,
-        )
+        name = "kendall_edges"
+        self.children = framed(self, toolbar(self), drawer(self), tabs, name, search(self))
+        # At the other side, the card would cover the scatter.
+        self.card.layout.right, self.card.layout.bottom = "auto", "auto"
+        self.card.layout.left, self.card.layout.top = "12px", "32px"
 
     # Observers of traits and of the selection: a pair is two variants, points are samples.
 
     def _on_trait(self, change: Any) -> None:
         self._asked |= change["name"] == "threshold"
+        if change["name"] in ("pair", "variable"):
+            self._chosen_last = change["name"]
         if change["name"] == "pair":
             self._select("variants", self.pair or ())
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
@@ -187,25 +171,21 @@ class KendallExplorer(KendallTraits):
         selected = self._places("variants")
         if not own and len(selected) == 2:
             self.pair = tuple(selected.tolist())
+        elif not own and "variants" in self._names and not len(selected):
+            self.pair = None
         elif self._scene is not None:
-            self._network.mark(self.pair, selected.tolist())
+            self._network.mark(self.pair, self._marked_nodes())
 
     def _marked_nodes(self) -> list[int]:
-        return self._places("variants").tolist()
-
-    def _observed(self) -> np.ndarray:
-        """Return the positions of the observations in the scatter plot."""
-        _, x, y, *_ = drawn(self._pair_found)
-        values = np.asarray([x.values, y.values], dtype="f8")
-        return np.flatnonzero(~np.isnan(values).any(axis=0))
+        chosen = [] if self.variable is None else [self.variable]
+        return [*self._places("variants").tolist(), *chosen]
 
     def _marked_samples(self) -> list[int]:
-        drawn = np.isin(self._observed(), self._places("samples"))
-        return np.flatnonzero(drawn).tolist()
+        shown = np.isin(drawn(self._pair_found).observed, self._places("samples"))
+        return np.flatnonzero(shown).tolist()
 
     def _choose_samples(self, points: Sequence[int]) -> None:
-        chosen = self._observed()[list(points)].tolist()
-        self._select("samples", chosen)
+        self._select("samples", drawn(self._pair_found).observed[list(points)].tolist())
 
     # Computation in a worker thread; drawing on the event loop.
 
@@ -222,6 +202,8 @@ class KendallExplorer(KendallTraits):
                 self._try(self._draw_scene, self._scene, stale)
         if stale & {"pair", "points"}:
             self._try(self._ask_pair if "pair" in stale else self._draw_pair)
+        if "variable" in stale:
+            self._try(self._show_card)
 
     def _got_candidates(self, result: Any, seconds: float) -> None:
         if isinstance(result, Exception):
@@ -233,10 +215,10 @@ class KendallExplorer(KendallTraits):
         self.floor = held.floor
         if not self._asked or self.threshold < held.floor:
             self.threshold = held.first_look(THRESHOLD if not self._asked else held.floor)
-        text = f"{number(held.tested, 'pair')} tested, {number(len(held.strength), 'edge')} held"
+        text = f"{number(held.tested, 'pair')} tested"
         if held.floor:
-            text += f": all of |τ| ≥ {held.floor:.2f}, weaker ones are not shown"
-        self._said = f"{text}; ready in {seconds:.1f} s"
+            text += f", {len(held.strength):,} of |τ| ≥ {held.floor:.2f}, weaker ones are not shown"
+        self._said = f"{text}; {seconds:.1f} s"
         self._cut(held)
 
     def _cut(self, held: Candidates) -> None:
@@ -246,10 +228,11 @@ class KendallExplorer(KendallTraits):
             self._say_empty(held)
             return
         degree = held.degree(self._rows)
-        self.count_line.value = (
-            f"<b>{number(len(self._rows), 'edge')}</b> of "
+        self._counted = (
+            f"{number(len(self._rows), 'edge')} of "
             f"{number(int(np.count_nonzero(degree)), 'variable')}, {self._condition()}"
         )
+        self.count_line.say(self._counted)
         self._histogram.draw(degree)
         self._ask_scene(held)
 
@@ -261,15 +244,16 @@ class KendallExplorer(KendallTraits):
 
     def _say_empty(self, held: Candidates) -> None:
         self._scene, self._wanted = None, None
-        self.count_line.value = f"<b>0 edges</b>, {self._condition()}"
+        self.count_line.say(f"0 edges, {self._condition()}")
         by_tau = self.threshold_by == "tau"
         self._say_in_all(held.why_none(self.threshold if by_tau else None, self.fdr))
 
     def _say_in_all(self, text: str) -> None:
         self._network.say(text)
-        for view in (self._heatmap, self._histogram, self._table):
+        for view in (self._heatmap, self._histogram, self._table, self._variables):
             view.say("There is no edge to show.")
-        self._table_line.value = ""
+        for line in (self._heatmap_line, self._table_line, self._variables_line):
+            line.say("")
 
     def _ask_scene(self, held: Candidates) -> None:
         self._wanted = wanted = object()
@@ -292,6 +276,7 @@ class KendallExplorer(KendallTraits):
         if wanted is self._wanted and scene is not None:
             self._scene = scene
             self._draw_scene(scene, {"colour", "heatmap", "listed"})
+            self._show_card()
 
     def _draw_scene(self, scene: Scene, stale: set[str]) -> None:
         if "colour" in stale:
@@ -299,64 +284,93 @@ class KendallExplorer(KendallTraits):
             labels = self.correlated.variable_labels
             chosen = colouring(self.colour_by, labels[self.colour_by]) if self.colour_by else None
             self._network.draw(scene.laid, colours_of(scene.shown, chosen), self.pair)
-        elif "pair" in stale:
+        elif stale & {"pair", "variable"}:
             self._network.mark(self.pair, self._marked_nodes())
         if "heatmap" in stale:
             self._heatmap.draw(scene.ordered, scene.heatmap, self.pair)
+            self._say_what_is_drawn(scene)
         elif "pair" in stale:
             self._heatmap.mark(self.pair)
-        if "listed" in stale:
-            self._list_edges(scene)
+        if stale & {"listed", "variable"}:
+            self._list(scene)
         elif "pair" in stale:
             self._table.mark(self.pair or ())
 
+    def _say_what_is_drawn(self, scene: Scene) -> None:
+        """Say in the captions which edges, communities and variables the pictures leave out."""
+        self.count_line.say(f"{self._counted} · {scene.in_words()}")
+        ordered = scene.ordered
+        most = f"the {ordered.size:,} of {number(ordered.out_of, 'variable')} with most edges"
+        of = most if ordered.out_of > ordered.size else number(ordered.size, "variable")
+        self._heatmap_line.say(f"τ of {of}")
+
+    def _list(self, scene: Scene) -> None:
+        """Draw the table of the tab: in a hidden one, a table would have no rows."""
+        if self.tab == "edges":
+            self._list_edges(scene)
+        elif self.tab == "variables":
+            links = scene.shown
+            table = nodes_table(links, self.correlated.variable_labels)
+            self._variables.draw(table.iloc[:LISTED], self.variable)
+            text = f"{number(len(table), 'variable')} with an edge{self._whose()}"
+            self._variables_line.say(text + _listed(len(table), "with the most edges"))
+
+    def _whose(self) -> str:
+        return "" if self.opened is None else " of this community"
+
     def _list_edges(self, scene: Scene) -> None:
-        links, whose = scene.shown, "" if self.opened is None else " of this community"
+        links, whose = scene.shown, self._whose()
         if self.variable is not None:
             links = scene.links.of_variable(self.variable)
             whose = f" of {self.correlated.names[self.variable]}"
         self._table.draw(strongest_edges(links.pairs), self.pair)
         text = f"{number(len(links.pairs), 'edge')}{whose}"
-        if len(links.pairs) > LISTED:
-            text += f", the {LISTED} strongest"
-        self._table_line.value = html.escape(text)
+        text += _listed(len(links.pairs), "strongest")
+        self._table_line.say(text)
 
-    # The pair in the scatter plot.
+    # The pair in the scatter plot, and the card.
 
     def _ask_pair(self) -> None:
-        pair, known = self.pair, self.correlated
+        pair, scene = self.pair, self._scene
+        self._scatter.box.layout.display = "none" if pair is None else "flex"
+        self._histogram.box.layout.display = "flex" if pair is None else "none"
         if pair is None:
-            self._scatter.say("Click an edge, a cell or a row to see its two variables.")
+            self._pair_found = None
+            self._show_card()
             return
-
-        scene = self._scene
-
-        def work() -> tuple[Any, ...]:
-            found = None if scene is None else scene.pair(pair)
-            if found is None:  # The pair has too few edges for the heatmap.
-                found = known.tau(np.asarray(pair))[{f"{known.variable}_{k}": k for k in (0, 1)}]
-            values = [known.values(place) for place in pair]
-            return pair, *values, float(found["tau"]), float(found["pvalue"])
-
-        self._work("the scatter", work, self._got_pair)
+        self._work("the scatter", lambda: self.correlated.pair(pair, scene), self._got_pair)
 
     def _got_pair(self, result: Any, _seconds: float) -> None:
         if isinstance(result, Exception):
             raise result
-        if result[0] == self.pair:
+        if result.places == self.pair:
             self._pair_found = result
             self._draw_pair()
 
     def _draw_pair(self) -> None:
-        if self._pair_found is None:
+        found, name = self._pair_found, self.colour_points_by
+        if found is None:
             return
-        _, x, y, tau, pvalue = self._pair_found
-        name = self.colour_points_by
         chosen: Colouring | None = None
         if name:
             chosen = colouring(name, self.correlated.observation_labels[name])
-        picture = pair_scatter(x, y, tau=tau, pvalue=pvalue, colour_by=chosen)
+        picture = pair_scatter(found.x, found.y, colour_by=chosen)
         self._scatter.draw(picture, self._marked_samples(), self._choose_samples)
+        self._show_card()
+
+    def _show_card(self) -> None:
+        """Show the pair or the variable on the card: of two, the one chosen last."""
+        found, known = self._pair_found, self.correlated
+        if self.variable is not None and (found is None or self._chosen_last == "variable"):
+            if self._scene is not None:
+                rows = variable_rows(self.variable, self._scene.links, known.variable_labels)
+                self.card.show(str(known.names[self.variable]), rows)
+        elif found is not None:
+            held = self._candidates
+            qvalue = None if held is None else held.qvalue_of(found.places)
+            self.card.show(f"{found.x.name} × {found.y.name}", pair_rows(found, qvalue))
+        else:
+            self.card.show("", [])
 
     def _choose(self, pair: Pair) -> None:
         self.pair = pair
@@ -368,6 +382,10 @@ class KendallExplorer(KendallTraits):
         self.opened = members
 
 
+def _listed(count: int, which: str) -> str:
+    return f", the {LISTED} {which} are listed" if count > LISTED else ""
+
+
 _STALE_BY_TRAIT = {
     "threshold_by": {"edges"},
     "threshold": {"edges"},
@@ -375,6 +393,7 @@ _STALE_BY_TRAIT = {
     "colour_by": {"colour"},
     "colour_points_by": {"points"},
     "pair": {"pair"},
-    "variable": {"listed"},
+    "variable": {"variable"},
     "opened": {"scene"},
+    "tab": {"listed"},
 }

@@ -9,8 +9,10 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.visual.controls import button, dropdown, linked, row
+from genobit.kendall.explorer.searching import Finder
+from genobit.visual.controls import button, dropdown, linked
 from genobit.visual.explorer import Explorer, one_of
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from genobit.data.pairs.network import Network
@@ -25,9 +27,12 @@ class KendallTraits(Explorer):
     """The state of a Kendall explorer: its traits, and the edges that they select."""
 
     correlated: KendallData
-    count_line: ipywidgets.HTML
+    _candidates: Candidates | None
+    _finder: Finder | None = None
 
     css = "genobit-kendall"
+    opened_by = "explore.kendall"
+    tabs = ("picture", "edges", "variables")
     threshold_by = traitlets.Enum(("tau", "fdr"), "tau")
     threshold = traitlets.Float(THRESHOLD, min=0.0, max=1.0)
     fdr = traitlets.Float(0.01, min=0.0, max=1.0)
@@ -61,6 +66,70 @@ class KendallTraits(Explorer):
         """List the edges of all variables in the table."""
         self.variable = None
 
+    def clear_choice(self) -> None:
+        """Choose no pair and no variable."""
+        self.pair, self.variable = None, None
+
+    def go_to(self, text: str) -> None:
+        """Choose the variables that a text names; errors go to the status line.
+
+        One name lists the edges of its variable. Two names choose a pair. A group, or more names,
+        opens the network of its variables. Names and groups of observations select them. An empty
+        text chooses nothing.
+
+        Parameters
+        ----------
+        text
+            Names of variables or observations, or values of their labels, with commas between.
+        """
+        held = self._candidates
+        if held is None:
+            raise ValueError("names are known when τ has been computed; try again then")
+        if self.status.startswith("Error"):
+            self.status = self._said
+        if not text.strip():
+            self.clear_choice()
+            return
+        found = self._find_names().find(text)
+        if found.variables:
+            self._choose_places(sorted(found.variables), held, in_groups=found.in_groups)
+        if found.observations:
+            if "samples" not in self._names:
+                dim = self.correlated.observation
+                raise ValueError(f"only samples can be selected; rename {dim!r} to 'samples'")
+            self._select("samples", found.observations)
+
+    def _choose_places(self, places: list[int], held: Candidates, *, in_groups: bool) -> None:
+        """Choose one variable, two as a pair, or open the network of a group or of more."""
+        if len(places) == 2 and not in_groups:
+            self.pair = places
+            return
+        if len(places) == 1 and not in_groups:
+            self.variable = places[0]
+        elif not held.joins(self._found(held), np.asarray(places)):
+            raise ValueError(f"no edge joins two of these {number(len(places), 'variable')}")
+        else:
+            self.opened = places
+        self._select("variants", places)
+
+    def _find_names(self) -> Finder:
+        if self._finder is None:
+            known, samples = self.correlated, self._names.get("samples")
+            observations = [] if samples is None else samples.index
+            self._finder = Finder(
+                {str(name): k for k, name in enumerate(known.names)},
+                {str(name): k for k, name in enumerate(observations)},
+                known.variable_labels,
+                known.observation_labels,
+                self._variants_within,
+            )
+        return self._finder
+
+    def _variants_within(self, region: str) -> list[int]:
+        variants = self._names.get("variants")
+        inside = [] if variants is None else variants.within(region)
+        return [] if variants is None else variants.index.get_indexer(inside).tolist()
+
     # Validation of traits.
 
     @traitlets.validate("colour_by")
@@ -89,22 +158,48 @@ class KendallTraits(Explorer):
         return tuple(places.tolist())
 
 
-def kendall_controls(explorer: KendallTraits) -> tuple[ipywidgets.HBox, ...]:
-    """Return the rows of controls, linked to the traits of the explorer."""
-    return (_threshold(explorer), _colours(explorer))
+def toolbar(explorer: KendallTraits) -> list[ipywidgets.Widget]:
+    """Return the controls over the picture: what makes an edge, its threshold, and colours."""
+    known = explorer.correlated
+    colour = _labels("colour", known.variable_labels, known.variable, "community")
+    colour.layout.width = "190px"
+    return [*_threshold(explorer), linked(explorer, "colour_by", colour)]
 
 
-def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
+def drawer(explorer: KendallTraits) -> dict[str, list[ipywidgets.Widget]]:
+    """Return the sections of the drawer."""
+    known = explorer.correlated
+    points = _labels("colour points by", known.observation_labels, known.observation, "none")
+    back = button(explorer, "all communities", "expand", "", explorer.close_community)
+    every = button(explorer, "list all edges", "list", "", explorer.list_all)
+    none = button(explorer, "clear choice", "times", "", explorer.clear_choice)
+
+    def offer(_change: Any) -> None:
+        back.disabled = explorer.opened is None
+        every.disabled = explorer.variable is None
+        none.disabled = explorer.variable is None and explorer.pair is None
+
+    explorer.observe(offer, ["opened", "variable", "pair"])
+    offer(None)
+    return {
+        "Scatter": [linked(explorer, "colour_points_by", points)],
+        "Network": [back, every, none],
+    }
+
+
+def _threshold(explorer: KendallTraits) -> list[ipywidgets.Widget]:
     by = ipywidgets.ToggleButtons(
-        options=[("|τ|", "tau"), ("FDR", "fdr")], style={"button_width": "60px"}
+        options=[("|τ|", "tau"), ("FDR", "fdr")],
+        style={"button_width": "52px"},
+        layout={"width": "auto"},
     )
-    wide = {"style": {"description_width": "initial"}, "layout": {"width": "420px"}}
+    wide = {"style": {"description_width": "initial"}, "layout": {"width": "210px"}}
     tau = ipywidgets.FloatSlider(
         value=explorer.threshold,
         min=0.0,
         max=1.0,
         step=0.01,
-        description="edges with |τ| ≥",
+        description="≥",
         readout_format=".2f",
         **wide,
     )
@@ -114,7 +209,7 @@ def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
         min=-20,
         max=0,
         step=0.1,
-        description="edges with FDR ≤",
+        description="≤",
         readout_format=".1e",
         **wide,
     )
@@ -132,28 +227,7 @@ def _threshold(explorer: KendallTraits) -> ipywidgets.HBox:
 
     explorer.observe(offer, ["threshold_by", "floor", "has_fdr"])
     offer(None)
-    return row(linked(explorer, "threshold_by", by), *sliders.values(), explorer.count_line)
-
-
-def _colours(explorer: KendallTraits) -> ipywidgets.HBox:
-    known = explorer.correlated
-    colour = _labels("colour nodes by", known.variable_labels, known.variable, "community")
-    points = _labels("colour points by", known.observation_labels, known.observation, "none")
-    back = button(explorer, "all communities", "expand", "150px", explorer.close_community)
-    every = button(explorer, "list all edges", "list", "150px", explorer.list_all)
-
-    def offer(_change: Any) -> None:
-        back.disabled = explorer.opened is None
-        every.disabled = explorer.variable is None
-
-    explorer.observe(offer, ["opened", "variable"])
-    offer(None)
-    return row(
-        linked(explorer, "colour_by", colour),
-        linked(explorer, "colour_points_by", points),
-        back,
-        every,
-    )
+    return [linked(explorer, "threshold_by", by), *sliders.values()]
 
 
 def _labels(
@@ -161,4 +235,4 @@ def _labels(
 ) -> ipywidgets.Dropdown:
     prefix = f"{dim.removesuffix('s')}_"
     names = {name.removeprefix(prefix).replace("_", " "): name for name in labels}
-    return dropdown(text, [(without, ""), *names.items()], "260px")
+    return dropdown(text, [(without, ""), *names.items()], "")

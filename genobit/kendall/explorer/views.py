@@ -1,4 +1,4 @@
-"""The five views of the Kendall explorer: each draws its data, marks items and reports clicks."""
+"""The views of the Kendall explorer: each draws its data, marks items and reports clicks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.edges import degree_histogram, draw_edges
 from genobit.kendall.plots.heatmap import draw_heatmap
 from genobit.kendall.plots.network import NetworkLayout, draw
+from genobit.kendall.plots.nodes import draw_nodes_table
 from genobit.visual.placing import nearest_segment
 from genobit.visual.selecting import BoxSelection, PointSelection
+from genobit.visual.style import fluid, plain_frame, with_hooks
 from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
@@ -27,6 +29,17 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 #: Largest distance in screen pixels at which a click still hits a line.
 REACH = 6.0
+#: Heights in screen pixels. The heatmap and the picture below it are as high as the network.
+NETWORK, HEATMAP, BELOW, TABLE = 514, 320, 194, 490
+#: Most variables whose names fit along the axes of the heatmap.
+NAMED = 22
+
+
+def _tools_inside(plot: Any, _element: Any) -> None:
+    """Show the tools in the figure while the mouse is over it (a HoloViews hook)."""
+    figure = plot.state
+    figure.update(toolbar_location="below", toolbar_inner=True)
+    figure.toolbar.update(autohide=True, logo=None)
 
 
 class _KendallView(View):
@@ -58,7 +71,7 @@ class Network(_Clicked):
     """
 
     name = "network"
-    size = (640, 420)
+    size = (600, 470)
 
     def __init__(
         self,
@@ -88,6 +101,8 @@ class Network(_Clicked):
 
     def mark(self, marked: Pair | None, selected: Sequence[int]) -> None:
         """Mark an edge by its two positions, and nodes by their positions."""
+        if (marked, list(selected)) == (self._marked, list(self._selected)):
+            return
         self._marked, self._selected = marked, selected
         if self._content is not None and isinstance(self._content[0], NetworkLayout):
             self._redraw()
@@ -95,11 +110,8 @@ class Network(_Clicked):
     def _picture(self) -> Any:
         laid, colours = drawn(self._content)
         picture = draw(laid, colours, self._marked, self._selected)
-        title = picture.opts.get("plot").kwargs["title"]
-        if isinstance(laid, CommunityLayout):
-            first, *rest = title.splitlines()
-            title = "\n".join([f"{first}: click one to open it", *rest])
-        return picture.opts(framewise=False, title=title)
+        hooks = [plain_frame, fluid(NETWORK, 6, 0), _tools_inside]
+        return picture.opts(framewise=False, title="", hooks=hooks)
 
     def _tapped(self, x: float, y: float) -> None:
         laid, _ = drawn(self._content)
@@ -125,7 +137,7 @@ class Heatmap(_Clicked):
     """Heatmap of tau of the shown variables; a click calls `chosen` with two positions."""
 
     name = "heatmap"
-    size = (440, 420)
+    size = (340, 270)
 
     def __init__(self, home: UiThread, chosen: Callable[[Pair], None]) -> None:
         super().__init__(home)
@@ -150,7 +162,11 @@ class Heatmap(_Clicked):
         if self._marked is not None and np.isin(self._marked, self._places).all():
             first, second = np.searchsorted(self._places, self._marked)
             marked = int(first), int(second)
-        return draw_heatmap(drawn(self._ordered), marked)
+        ordered = drawn(self._ordered)
+        picture = draw_heatmap(ordered, marked)
+        axes = {} if ordered.size <= NAMED else {"xaxis": None, "yaxis": None}
+        picture.Image.I.opts(title="", **axes)
+        return with_hooks(picture, fluid(HEATMAP, 6, 0), _tools_inside)
 
     def _tapped(self, x: float, y: float) -> None:
         pair = drawn(self._ordered).pair_at(x, y)
@@ -163,7 +179,7 @@ class Histogram(_KendallView):
     """Histogram of the degrees of the variables."""
 
     name = "histogram"
-    size = (480, 180)
+    size = (340, 150)
 
     def __init__(self, home: UiThread) -> None:
         super().__init__(home)
@@ -178,14 +194,15 @@ class Histogram(_KendallView):
             self._redraw()
 
     def _picture(self) -> hv.Rectangles:
-        return degree_histogram(self._degree)
+        picture = degree_histogram(self._degree).opts(title="")
+        return with_hooks(picture, fluid(BELOW, 6, 12), _tools_inside)
 
 
 class Scatter(_KendallView):
     """Scatter plot of the observations of one pair."""
 
     name = "scatter"
-    size = (400, 330)
+    size = (340, 150)
 
     def draw(
         self,
@@ -199,7 +216,8 @@ class Scatter(_KendallView):
         """
         self._picks = PointSelection(chosen)
         self.mark(selected)
-        self._show(picture, self._picks.hook)
+        picture = picture.opts(title="", legend_opts={"title": None, "spacing": 0})
+        self._show(picture, self._picks.hook, fluid(BELOW, 6, 6), _tools_inside)
 
     def mark(self, selected: Sequence[int]) -> None:
         """Mark points by their index among the drawn points."""
@@ -210,7 +228,7 @@ class Edges(_KendallView, TableView):
     """Table of edges; a selected row calls `chosen` with the positions of its two variables."""
 
     name = "table"
-    size = (480, 200)
+    size = (600, 200)
 
     def __init__(self, home: UiThread, dim: str, chosen: Callable[[Pair], None]) -> None:
         super().__init__(home)
@@ -222,7 +240,8 @@ class Edges(_KendallView, TableView):
         """List a table of `genobit.plots.strongest_edges`, and select the row of a pair."""
         self.table = table
         if len(table):
-            self._list(draw_edges(table), table[self._ends].to_numpy(), marked or ())
+            picture = draw_edges(table).opts(width=640, height=TABLE)
+            self._list(picture, table[self._ends].to_numpy(), marked or ())
         else:
             self.say("There is no such edge.")
 
@@ -230,3 +249,25 @@ class Edges(_KendallView, TableView):
         if rows:
             first, second = self._members[rows[-1]]
             self._chosen((int(first), int(second)))
+
+
+class Variables(_KendallView, TableView):
+    """Table of variables; a selected row calls `chosen` with the position of its variable."""
+
+    name = "variables"
+    size = (600, 200)
+
+    def __init__(self, home: UiThread, chosen: Callable[[int], None]) -> None:
+        super().__init__(home)
+        self._chosen = chosen
+        self.table: pd.DataFrame | None = None
+
+    def draw(self, table: pd.DataFrame, marked: int | None) -> None:
+        """List a table of `nodes_table`, and select the row of a variable."""
+        self.table = table
+        picture = draw_nodes_table(table, height=TABLE)
+        self._list(picture, table.index.to_numpy()[:, None], () if marked is None else (marked,))
+
+    def _picked(self, rows: list[int]) -> None:
+        if rows:
+            self._chosen(int(self._members[rows[-1], 0]))

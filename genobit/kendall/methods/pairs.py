@@ -68,9 +68,9 @@ class KendallArrayPairsMethods:
             `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
             ``.to_network()``. Its columns are ``<row>_0`` < ``<row>_1``, ``name_0``, ``name_1``,
             ``tau`` and ``n`` (observations of the pair). ``<row>`` is the dimension of the
-            variables, or "variant" for variants. The first two columns count the variables from
-            0. With ``fdr`` there are also ``pvalue`` and ``qvalue``. Even ``.head()`` then has to
-            search all pairs; the result of this search is kept in memory.
+            variables, or "variant" for variants. The first two columns are positions of the
+            variables, from 0. With ``fdr`` there are also ``pvalue`` and ``qvalue``. Even
+            ``.head()`` then has to search all pairs; the result of this search is kept in memory.
 
         Raises
         ------
@@ -89,9 +89,10 @@ class KendallArrayPairsMethods:
         Notes
         -----
         q-values are bit-identical to ``scipy.stats.false_discovery_control`` on all pairs. Pairs
-        whose tau is NaN do not count as tests. Memory holds the ranks, the tiles being computed,
-        and the pairs and distinct p-values that can still pass ``fdr``. Data without ties have few
-        distinct p-values. The result is the same for every chunking, kernel and scheduler.
+        whose tau is NaN do not count as tests. Memory holds the ranks and the tiles being computed.
+        With ``fdr``, it also holds the pairs whose q-value may still pass ``fdr``, and their
+        distinct p-values. Data without ties have few distinct p-values. The result is the same for
+        every chunking, kernel and scheduler.
 
         Examples
         --------
@@ -150,8 +151,8 @@ class KendallGenotypePairsMethods:
         Returns
         -------
             As for ``DataArray.genobit.kendall_pairs``. The columns ``variant_0`` < ``variant_1``
-            count the variants from 0. Variants are named by ``variant_id``, or by contig and
-            position if they have no identifier.
+            are positions of variants, from 0. Variants are named by ``variant_id``, or by contig
+            and position if they have no identifier.
 
         Raises
         ------

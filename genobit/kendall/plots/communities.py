@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 #: Most bubbles in one picture; the title counts the smaller communities.
 BUBBLES = 60
-#: Widths of the thinnest and of the thickest line, and radius of the largest bubble, in pixels.
+#: Widths of the thinnest and of the thickest line, in screen pixels.
 LINES = (1.0, 12.0)
-LARGEST = 46.0
+#: Radius of the largest bubble, as a share of the height of the frame.
+LARGEST = 0.115
 #: Gap between bubbles, as a share of the radius of the largest.
 GAP = 0.45
 
@@ -33,7 +34,7 @@ class CommunityLayout:
     """Communities with positions and sizes `x`, `y` and `radius` in screen pixels.
 
     `between` has a row for each pair of communities joined by edges: both indices and the number of
-    edges. `width` is the width of the frame.
+    edges. `frame` is the width and height of the picture.
     """
 
     links: Links
@@ -41,7 +42,7 @@ class CommunityLayout:
     y: np.ndarray
     radius: np.ndarray
     between: np.ndarray
-    width: float
+    frame: tuple[float, float]
 
     @property
     def n(self) -> int:
@@ -64,11 +65,11 @@ def gather(links: Links, frame: tuple[float, float], most: int = BUBBLES) -> Com
     centres = pack_circles(radii, counts, gap, frame[0] / frame[1])
     width, height = frame
     factor, offset = fit(centres, radii, width, height - 2 * LINE)
-    factor_of_radius = min(factor, LARGEST / radii[0])
+    factor_of_radius = min(factor, LARGEST * height / radii[0])
     x, y = (factor * centres + offset + np.array([0, LINE])).T
     first, second = np.nonzero(np.triu(counts, 1))
     between = np.column_stack([first, second, counts[first, second]])
-    return CommunityLayout(links, x, y, factor_of_radius * radii, between, width)
+    return CommunityLayout(links, x, y, factor_of_radius * radii, between, frame)
 
 
 def _edges_between(links: Links) -> np.ndarray:
@@ -155,9 +156,8 @@ def _names(bubbles: CommunityLayout) -> hv.Labels:
     groups = bubbles.links.communities[: bubbles.n]
     texts = [_hubs(bubbles.links, group, 1)[0] for group in groups]
     y = bubbles.y - bubbles.radius - LINE / 2
-    clear = [
-        k for k in free_labels(bubbles.x, y, texts, bubbles.width) if not _covered(bubbles, k, y[k])
-    ]
+    free = free_labels(bubbles.x, y, texts, bubbles.frame[0])
+    clear = [k for k in free if not _covered(bubbles, k, y[k])]
     rows = [(bubbles.x[k], y[k], texts[k]) for k in clear]
     return hv.Labels(rows, ["x", "y"], "text", label="Hubs").opts(
         text_color=LIGHT.ink, text_font_size="8pt", default_tools=[]

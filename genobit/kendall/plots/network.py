@@ -53,7 +53,7 @@ POSITIVE, NEGATIVE = DIVERGING[7][1], DIVERGING[1][1]
 class NetworkLayout:
     """Nodes with positions and sizes `x`, `y` and `size` in screen pixels.
 
-    `drawn` holds the indices of the drawn edges.
+    `drawn` holds the indices of the drawn edges. `frame` is the width and height of the picture.
     """
 
     links: Links
@@ -61,6 +61,7 @@ class NetworkLayout:
     y: np.ndarray
     size: np.ndarray
     drawn: np.ndarray
+    frame: tuple[float, float] = FRAME
 
     def ends(self, edges: np.ndarray) -> np.ndarray:
         """Return both ends of edges by index, (edges, 4): x0, y0, x1, y1."""
@@ -133,14 +134,18 @@ def values_of(
     return colouring_of(xr.Dataset(coords={dim: network.names}), colour_by, dim)
 
 
-def arrange(links: Links, limit: int = NODES) -> NetworkLayout | CommunityLayout:
+def arrange(
+    links: Links, limit: int = NODES, frame: tuple[float, float] = FRAME
+) -> NetworkLayout | CommunityLayout:
     """Compute positions of the nodes, or of the communities if there are too many nodes.
 
-    ``links`` has at least one edge; ``limit`` is that of `kendall_network`.
+    ``links`` has at least one edge; ``limit`` is that of `kendall_network`. ``frame`` is the width
+    and height of the picture in screen pixels, without the key.
     """
     many = links.size > limit or len(links.first) > 10 * limit
     # A single community would show nothing, so draw its nodes.
-    return gather(links, FRAME) if many and len(links.communities) > 1 else place(links)
+    several = len(links.communities) > 1
+    return gather(links, frame) if many and several else place(links, frame)
 
 
 def draw(
@@ -155,16 +160,18 @@ def draw(
     positions in the data of variables whose nodes get a ring.
     """
     if isinstance(laid, CommunityLayout):
-        picture, title = draw_bubbles(laid, colours), in_words(laid)
+        picture = draw_bubbles(laid, colours)
     else:
-        picture, title = draw_nodes(laid, colours, marked, selected), _in_words(laid)
-    return (picture * _key(colours, nodes=isinstance(laid, NetworkLayout))).opts(
-        title=title,
+        picture = draw_nodes(laid, colours, marked, selected)
+    width, height = laid.frame
+    key = _key(colours, laid.frame, nodes=isinstance(laid, NetworkLayout))
+    return (picture * key).opts(
+        title=layout_in_words(laid),
         fontsize={"title": "9pt"},
-        frame_width=round(FRAME[0] + KEY),
-        frame_height=round(FRAME[1]),
-        xlim=(0, FRAME[0] + KEY),
-        ylim=(0, FRAME[1]),
+        frame_width=round(width + KEY),
+        frame_height=round(height),
+        xlim=(0, width + KEY),
+        ylim=(0, height),
         xaxis=None,
         yaxis=None,
         toolbar="above",
@@ -183,25 +190,25 @@ def colours_of(links: Links, of_all: Colouring | None) -> Colouring:
     return colouring("community", links.community_names)
 
 
-def place(links: Links) -> NetworkLayout:
+def place(links: Links, frame: tuple[float, float] = FRAME) -> NetworkLayout:
     """Compute positions of nodes: lay out each component, then pack the components as circles."""
+    aspect = frame[0] / frame[1]
     groups, at = links.components, links.layout()
     radii = np.sqrt([len(group) for group in groups])
-    centres = pack_circles(radii, gap=0.6, aspect=FRAME[0] / FRAME[1])
+    centres = pack_circles(radii, gap=0.6, aspect=aspect)
     for group, radius, centre in zip(groups, radii, centres, strict=True):
         at[group] = centre + radius * _spread(at[group])
     room = np.array([LARGEST, LARGEST + LINE])
-    factor, offset = fit(centres, radii, *(np.array(FRAME) - 2 * room))
+    factor, offset = fit(centres, radii, *(np.array(frame) - 2 * room))
     x, y = (factor * at + offset + room).T
     if len(groups) == 1:  # A single component may use the full width.
-        x = FRAME[0] / 2 + (x - FRAME[0] / 2) * FRAME[0] / FRAME[1]
+        x = frame[0] / 2 + (x - frame[0] / 2) * aspect
     grown = np.sqrt((links.degree - 1) / max(int(links.degree.max()) - 1, 1))
     # With a few hundred nodes, large nodes would cover the small ones.
     largest = LARGEST if links.size <= 150 else 0.7 * LARGEST
     drawn = DRAWN_EDGES * links.size
-    return NetworkLayout(
-        links, x, y, SMALLEST + (largest - SMALLEST) * grown, links.backbone(drawn)
-    )
+    size = SMALLEST + (largest - SMALLEST) * grown
+    return NetworkLayout(links, x, y, size, links.backbone(drawn), frame)
 
 
 def _spread(at: np.ndarray) -> np.ndarray:
@@ -295,7 +302,7 @@ def _names(laid: NetworkLayout) -> hv.Labels:
     within, of = laid.links.rank_within_component()
     rank = np.argsort(within[hubs], kind="stable")
     rank = rank[within[hubs][rank] <= of[hubs][rank] / PER_NAME]
-    chosen = rank[free_labels(x[rank], y[rank], [texts[k] for k in rank], FRAME[0])[:HUBS]]
+    chosen = rank[free_labels(x[rank], y[rank], [texts[k] for k in rank], laid.frame[0])[:HUBS]]
     return hv.Labels([(x[k], y[k], texts[k]) for k in chosen], ["x", "y"], "name").opts(
         text_color=LIGHT.ink,
         text_font_size="8pt",
@@ -305,7 +312,10 @@ def _names(laid: NetworkLayout) -> hv.Labels:
     )
 
 
-def _in_words(laid: NetworkLayout) -> str:
+def layout_in_words(laid: NetworkLayout | CommunityLayout) -> str:
+    """Return what a picture shows, and the edges or communities that it leaves out."""
+    if isinstance(laid, CommunityLayout):
+        return in_words(laid)
     links = laid.links
     text = f"{number(links.size, 'variable')}, {number(len(links.first), 'edge')}"
     if len(laid.drawn) < len(links.first):
@@ -313,9 +323,9 @@ def _in_words(laid: NetworkLayout) -> str:
     return f"{text}, {number(len(links.components), 'component')}"
 
 
-def _key(colours: Colouring, *, nodes: bool) -> hv.Overlay:
+def _key(colours: Colouring, frame: tuple[float, float], *, nodes: bool) -> hv.Overlay:
     """Draw the key of colours and signs in the free space beside the network."""
-    left, top = FRAME[0] + 8, FRAME[1] - LINE
+    left, top = frame[0] + 8, frame[1] - LINE
     entries = [(text, colour) for text, colour in _entries(colours)]
     step = 1.35 * LINE
     rows = [

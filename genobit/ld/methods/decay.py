@@ -107,11 +107,11 @@ class LDDecayMethods:
 
         Notes
         -----
-        Pairs are streamed: memory holds only sums for each bin and block. Values are summed as
-        integers, so the means do not depend on chunks or threads. They are within 1e-9 of the exact
-        means. Pairs with a monomorphic variant have no r2 and are left out. Rare variants lower all
-        means, so filter variants by `allele_frequency` first. Formulas and references:
-        `genobit.ld.decay`.
+        Pairs are streamed: memory holds only sums for each bin and block. Values are rounded to
+        multiples of 2^-29 and summed exactly, so the means do not depend on chunks or threads. They
+        are within 1e-9 of the exact means. Pairs with a monomorphic variant have no r2 and are left
+        out. Rare variants lower all means, so filter variants by `allele_frequency` first. Formulas
+        and references: `genobit.ld.decay`.
 
         Examples
         --------

@@ -70,8 +70,8 @@ class LDSitesMethods:
         Each pair uses the taxa with a value at both sites. A site with one state among these taxa
         gives NaN. Formulas and limits: `genobit.ld.sites`.
 
-        The call reads the whole alignment once to find the states of each site. A dask alignment is
-        read a few chunks of sites at a time. Computing the result reads it again.
+        The method reads the whole alignment once to find the states of each site. A dask alignment
+        is read a few chunks of sites at a time. Computing the result reads it again.
 
         Examples
         --------

@@ -65,21 +65,23 @@ def region(
     ds
         Dataset of genotypes with ``variant_position``.
     association
-        Table with a p-value for each variant: of pandas or xarray, a Series with identifiers as its
-        index, or the path of a text file. Rows are matched by identifier. Where no identifier
-        matches, they are matched by contig and position. The figure counts rows that match no
-        variant, and variants without a p-value.
+        Table with a p-value for each variant: a pandas DataFrame, an xarray Dataset, or the path of
+        a text file. A Series needs identifiers as its index. Rows are matched by identifier. If no
+        identifier of the table matches, all rows are matched by contig and position. The figure
+        counts rows that match no variant, and variants without a p-value.
     region
-        Region to draw, such as "2:136.5Mb-136.7Mb". The default is the contig of the lead variant
-        if it has at most 1,000 variants, or 250 kb to each side of the lead variant.
+        Region to draw, such as "2:136.5Mb-136.7Mb". By default, the contig of the lead variant if
+        that contig has at most 1,000 variants. Otherwise, 250 kb to each side of the lead variant.
     lead
-        Identifier or index of the lead variant. The default is the smallest p in the region.
+        Identifier or index of the lead variant. The default is the variant with the smallest p, in
+        ``region`` if that is given.
     genes
         Path of a GFF3 file, or a table of genes.
     genetic_map
         Path of a genetic map, or a table. Recombination rates get an axis on the right.
     blocks
-        Whether to outline haplotype blocks, or the result of `.genobit.ld_blocks()`.
+        True outlines haplotype blocks, and False does not. A result of `.genobit.ld_blocks()`
+        outlines its blocks.
     statistic
         Statistic of the triangle, as for `.genobit.ld()`.
     min_maf

@@ -33,8 +33,9 @@ class AlignmentMethods:
             "standard"). Calls below 0 become ``?``. Taxa are named by ``sample_id``. Variables of
             variants and samples are kept.
 
-            Dask calls give a lazy alignment in the same chunks of variants. The method reads these
-            calls once, a few chunks at a time, to find the called alleles.
+            If ``call_genotype`` is a dask array, the alignment is lazy, in the same chunks of
+            variants. The method reads these calls once, a few chunks at a time, to find the called
+            alleles.
 
         Raises
         ------

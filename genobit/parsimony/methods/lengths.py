@@ -143,8 +143,8 @@ class ParsimonyMethods:
             - ``most_branch_changes`` (nodes), with "sets": maximum number of changes over all
               shortest reconstructions
 
-            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The call itself
-            counts the changes, a few chunks at a time.
+            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The changes are
+            counted at once, a few chunks at a time.
 
             The index ``node`` has the names of taxa and inner nodes. Inner nodes without a name are
             called "node 14", for example. A numeric label of an inner node is read as support, not
@@ -157,11 +157,12 @@ class ParsimonyMethods:
 
         Notes
         -----
-        The candidates of a node are the states with the fewest changes below it. A node that cannot
-        keep the state of its parent takes its first candidate. The order of states is
-        ``attrs["states"]``. A root with several candidates also takes the first one. Nodes with
-        more than two children are hard polytomies: true multiple splits. Their candidates follow
-        Hartigan (1973), and they choose among them like any other node.
+        The candidates of a node are the states with the fewest changes below it. With "acctran", a
+        node keeps the state of its parent if this is a candidate. With "deltran", it also keeps a
+        state that needs one more change below the node. Otherwise it takes its first candidate. The
+        order of states is ``attrs["states"]``. A root with several candidates also takes the first
+        one. Nodes with more than two children are hard polytomies: true multiple splits. At these
+        nodes, the candidates follow Hartigan (1973). The state is then chosen as at any other node.
 
         Examples
         --------

@@ -98,9 +98,10 @@ class ParsimonySearchMethods:
             - ``tree`` (trees): Newick of the shortest trees. Trees are unrooted unless ``outgroup``
               is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
-            - ``trace`` (iteration): shortest length so far. The first entry is for the starting
-              trees, the second for their improvement. Each later entry is for one round of the
-              ratchet, or for one step of branch and bound.
+            - ``trace`` (iteration): shortest length so far. The first entry is the length of the
+              starting trees. The second is the length after branches of these trees were swapped.
+              Each later entry is the length after one round of the ratchet, or after one step of
+              branch and bound.
             - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples whose tree
               contains each inner branch
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch
@@ -122,7 +123,7 @@ class ParsimonySearchMethods:
             bytes.
         OSError
             With ``bootstrap``, if the folder ``get_options().spill_to`` has too little space for
-            the pattern number of each site.
+            one number for each site.
 
         Notes
         -----

@@ -12,7 +12,7 @@ from genobit.visual.paper.texts import Room, readable, size_of_text
 from genobit.visual.tokens import BASE_PT, CASING_PT, HAIRLINE_PT, LIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -34,20 +34,39 @@ def name_groups(
     """Write the name of each group on the data; x, y, groups: (samples,)."""
     width, height = size_of(axes)
     at = np.column_stack([x, y]).astype("f8")
-    known = np.isfinite(at).all(axis=1)
     pixels = axes.transAxes.inverted().transform(axes.transData.transform(at))
-    at = pixels * [width, height]
+    for name, (box, own) in places_of_names(pixels, groups, list(colours), width, height).items():
+        _write(axes, name, box, own, colours[name])
+
+
+def places_of_names(
+    at: np.ndarray,
+    groups: np.ndarray,
+    names: Sequence[str],
+    width: float,
+    height: float,
+    size: float = BASE_PT,
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the box of each name that has a place, and the points of its group.
+
+    at: (samples, 2), shares of the panel; groups: (samples,). Boxes and points are in millimetres
+    of a panel of ``width`` and ``height``, for type of ``size`` points.
+    """
+    known = np.isfinite(at).all(axis=1)
+    at = at * [width, height]
     room = Room(width, height, at, _RADIUS)
-    points = {name: _some(at[known & (groups == name)]) for name in colours}
+    points = {name: _some(at[known & (groups == name)]) for name in names}
+    out = {}
     for name, own in points.items():
         if not len(own):
             continue
         others = [p for other, p in points.items() if other != name and len(p)]
-        size = size_of_text(name, BASE_PT, "bold")
-        box = _place(room, size, own, np.concatenate(others) if others else own)
+        wanted = size_of_text(name, size, "bold")
+        box = _place(room, wanted, own, np.concatenate(others) if others else own)
         if box is not None:
             room.take(box)
-            _write(axes, name, box, own, colours[name])
+            out[name] = box, own
+    return out
 
 
 def _some(points: np.ndarray) -> np.ndarray:

@@ -1,0 +1,97 @@
+"""What the relationship explorer tells of samples, components and the selection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from genobit.data import labels
+from genobit.grm.explorer.data import GIVEN
+from genobit.grm.kinship import degree_of
+from genobit.grm.plots.result import measure_of
+from genobit.visual.colouring import colouring
+from genobit.visual.style import number
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from genobit.grm.explorer.data import GRMData
+    from genobit.grm.explorer.traits import GRMTraits
+    from genobit.grm.plots.heatmap import OrderedMatrix
+
+#: Up to this many selected samples, the card lists all pairs.
+_LISTED = 3
+
+
+def sample_table(relations: GRMData, every: OrderedMatrix) -> pd.DataFrame:
+    """List all samples with their variables, their own value and their closest relative."""
+    best, value = relations.closest(every.matrix)
+    table = pd.DataFrame({"sample": relations.names})
+    table["closest"] = np.where(best < 0, "", relations.names[best])
+    table[measure_of(every.matrix).label] = value
+    table["with itself"] = np.diagonal(every.matrix.values).astype("f8")
+    for name, values in relations.variables.items():
+        # Colours of rare labels are shared, and their names with them.
+        many = labels.is_text(labels.decoded(values, name))
+        shown = labels.text(values, name) if many else colouring(name, values).values
+        table[name.removeprefix("sample_").replace("_", " ")] = shown
+    return table
+
+
+def component_table(pcs: xr.Dataset) -> pd.DataFrame:
+    """List components with their shares of the variance, if those are known."""
+    table = pd.DataFrame({"component": [f"PC{k + 1}" for k in range(pcs.sizes["components"])]})
+    if "explained_variance_ratio" in pcs.variables:
+        table["share of variance"] = pcs["explained_variance_ratio"].values
+        table["sum of shares"] = table["share of variance"].cumsum()
+    return table
+
+
+def matrix_in_words(explorer: GRMTraits, every: OrderedMatrix) -> str:
+    """Return the method, the samples, the pairs and the variants of a matrix in words."""
+    attrs = every.matrix.attrs
+    text = f"{measure_of(every.matrix).label}: {number(every.n_samples, 'sample')}, "
+    text += number(len(every.pairs), "pair")
+    if "variants" in attrs:
+        text += f" over {number(int(attrs['variants']), 'variant')}"
+    left_out = int(attrs.get("variants_left_out", 0))
+    if left_out:
+        text += f" ({left_out:,} on {attrs['contigs_left_out']} left out)"
+    if explorer.of_variants == "selected" and not explorer.chosen_variants():
+        text += " (as given)" if explorer.method == GIVEN else " (none is selected, so all)"
+    if every.tree.without:
+        text += f", {number(every.tree.without, 'sample')} without a value"
+    return text
+
+
+def card_of(explorer: GRMTraits, every: OrderedMatrix) -> tuple[str, list[tuple[str, str]]]:
+    """Return title and values of the selection for the card."""
+    names, chosen = explorer.relations.names, list(explorer.selected)
+    measure, values = measure_of(every.matrix), every.matrix.values
+    if not chosen:
+        return "", []
+    if len(chosen) == 1:
+        return str(names[chosen[0]]), [
+            (f"{measure.label}, itself", _text(values[chosen[0], chosen[0]]))
+        ]
+    first, second = (np.asarray(chosen)[side] for side in np.triu_indices(len(chosen), 1))
+    found = values[first, second]
+    if len(chosen) > _LISTED:
+        known = found[~np.isnan(found)]
+        rows = [("pairs", f"{len(found):,}")]
+        if len(known):
+            rows += [("mean", _text(known.mean())), ("closest", _text(known.max()))]
+        return f"{number(len(chosen), 'sample')} · {measure.label}", rows
+    rows = [
+        (f"{names[a]} × {names[b]}", _text(value))
+        for a, b, value in zip(first, second, found, strict=True)
+    ]
+    if measure.degrees and len(chosen) == 2 and not np.isnan(found[0]):
+        rows.append(("degree", str(degree_of(found)[0])))
+    return measure.label, rows
+
+
+def _text(value: float) -> str:
+    return "none" if np.isnan(value) else f"{value:.4f}"

@@ -1,0 +1,43 @@
+"""Places of the pictures of the Kendall explorer, and the small lines of text over them."""
+
+from __future__ import annotations
+
+import html
+
+import ipywidgets
+
+
+class Caption(ipywidgets.HTML):
+    """A line of small text over a picture or a table; `name` is part of its CSS class."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(layout={"margin": "2px 10px", "height": "20px", "overflow": "hidden"})
+        self.add_class(f"genobit-kendall-{name}")
+
+    def say(self, text: str) -> None:
+        """Show a text."""
+        small = 'class="genobit-quiet" style="font-size: 12px"'
+        self.value = f"<span {small}>{html.escape(text)}</span>"
+
+
+def side_by_side(
+    network: list[ipywidgets.Widget],
+    heatmap: list[ipywidgets.Widget],
+    below: list[ipywidgets.Widget],
+) -> ipywidgets.HBox:
+    """Return the network and, beside it, the heatmap over a smaller picture.
+
+    Without room, the right side goes under the network, and its parts stand side by side.
+    """
+    left = ipywidgets.VBox(network, layout=_growing(6, 440))
+    parts = [ipywidgets.VBox(part, layout=_growing(1, 330)) for part in (heatmap, below)]
+    right = ipywidgets.HBox(parts, layout=_growing(1, 380) | _WRAPPING)
+    return ipywidgets.HBox([left, right], layout=_WRAPPING)
+
+
+_WRAPPING = {"flex_flow": "row wrap"}
+
+
+def _growing(share: int, least: int) -> dict[str, str]:
+    """Return the layout of a part that takes a share of the free width, and has a least width."""
+    return {"flex": f"{share} 1 {least}px", "min_width": "0"}
