@@ -334,6 +334,13 @@ class TestFrame:
         explorer.tab = "picture"
         assert "tree" not in explorer._undrawn
 
+    def test_found_site_clears_an_error(self, explorer):
+        find = named(explorer, "genobit-parsimony-find")
+        find.value = "nobody"
+        assert "there is no taxon 'nobody'" in explorer.status
+        find.value = str(explorer.site)
+        assert explorer.status.startswith("tree 1 of ")
+
     def test_tree_follows_the_size_of_the_page(self, explorer):
         before = explorer._placed
         explorer._tree._on_size("tags", [], [704, before.frame[1]])

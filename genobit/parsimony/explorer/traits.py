@@ -92,6 +92,7 @@ class ParsimonyTraits(Explorer):
             names = [whole]
         elif len(names) == 1 and names[0].isdecimal():
             self.site = int(names[0])
+            self._mark({"site"})  # an earlier error goes, even if it is the site as before
             return
         if names:
             places = {name: k for k, name in enumerate(self.known.taxa)}

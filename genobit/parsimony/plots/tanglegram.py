@@ -63,8 +63,8 @@ def tanglegram(
 
     Returns
     -------
-        hv.Overlay. A branch is orange if the other tree does not contain its split. A tip line is
-        orange if it crosses another line. The title gives the Robinson-Foulds distance.
+        hv.Overlay. A branch is blue if the other tree does not contain its split. A tip line is
+        blue if it crosses another line. The title gives the Robinson-Foulds distance.
 
     Raises
     ------
@@ -190,12 +190,12 @@ def draw_faced(
 
 
 def faced_in_words(faced: TreePair, names: tuple[str, str], every: int = 1) -> str:
-    """Say in two lines how far two trees are apart, and which branches are orange."""
+    """Say in two lines how far two trees are apart, and which branches are blue."""
     distance, most = faced.distance, 2 * (tips(faced.parents[0]) - 3)
     return (
         f"{names[0]} and {names[1]}: Robinson–Foulds distance {distance} of {max(most, 0)}"
         f"{' (the same tree)' if not distance else ''}, {number(faced.crossings, 'crossing')}\n"
-        "orange branches: groups of tips that the other tree has not"
+        "blue branches: groups of tips that the other tree has not"
         + (f"; every {every}th name is written" if every > 1 else "")
     )
 
@@ -240,7 +240,7 @@ def _faced_layers(
 
 
 def _tree(label: str, laid: TreeLayout, own: np.ndarray) -> Lines:
-    """Draw the branches of one tree; inner branches that only this tree has are orange."""
+    """Draw the branches of one tree; inner branches that only this tree has are blue."""
     mark = own[laid.branch] & (leaves(laid.parents)[laid.branch] > 1)
     colours = [LEAD_COLOUR if there else _SHARED for there in mark]
     return Lines(label, laid.pieces, colours, np.where(mark, 2.5, 1.3).tolist())

@@ -164,7 +164,7 @@ class TestTree:
         texts = layer(layers_of(placed), "Unit").text
         assert texts == ["there is no change on this tree"]
 
-    def test_marked_branch_is_orange(self, ancestors):
+    def test_marked_branch_has_a_colour_of_its_own(self, ancestors):
         placed = arrange(tree_of(ancestors))
         marked = layer(layers_of(placed, marked=2), "Marked")
         np.testing.assert_array_equal(marked.ends, placed.laid.pieces[placed.laid.branch == 2])
