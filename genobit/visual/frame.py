@@ -96,7 +96,10 @@ def _place(
 
 def _tabs(explorer: Explorer, names: list[str]) -> list[ipywidgets.Button]:
     """Return the buttons of the tabs, of which the chosen one is marked."""
-    buttons = {name: ipywidgets.Button(description=name.capitalize()) for name in names}
+    buttons = {
+        name: ipywidgets.Button(description=name.capitalize(), tooltip=f"show the {name}")
+        for name in names
+    }
 
     def mark(_change: Any) -> None:
         for name, button in buttons.items():

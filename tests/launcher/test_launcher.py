@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import ipywidgets
 import numpy as np
@@ -15,6 +16,8 @@ import genobit as gb
 from genobit.launcher import offers
 from genobit.launcher.launcher import Launcher
 from genobit.visual.explorer import Explorer
+from genobit.visual.menu import Copier
+from genobit.visual.picture import Picture
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -86,13 +89,16 @@ class TestFrame:
     @pytest.mark.parametrize("name", NAMES)
     def test_the_menu_offers_what_there_is_and_the_page(self, ds, aln, top, name, tmp_path):
         explorer = every(ds, aln, top)[name]()
-        what, file, ending, save = explorer.menu.children
-        assert [text for text, _ in what.options][-1] == "all pictures (HTML)"
-        what.value = len(what.options) - 1
-        assert ending.value == ".html"
-        file.value = str(tmp_path / "page")
-        save.click()
+        texts = [text for text, _ in explorer.menu.options]
+        assert texts[0] == "Export"
+        assert texts[-2:] == ["all pictures (HTML)", "copy Python"]
+        assert {"figure (PDF)", "figure (SVG)", "figure (PNG)"} < set(texts)
+        part_of(explorer, "file").value = str(tmp_path / "page")
+        explorer.menu.value = len(texts) - 2
         assert "nothing has been drawn yet" in explorer.status
+        assert explorer.menu.value == 0
+        explorer.menu.value = len(texts) - 1
+        assert explorer.status == f"Copied: {explorer.python()}"
 
     def test_theme(self, ds):
         explorer = ds.genobit.explore.ld(theme="dark")
@@ -106,7 +112,13 @@ class TestFrame:
 def focusable(widget: ipywidgets.Widget) -> list[ipywidgets.Widget]:
     if hasattr(widget, "children"):
         return [found for child in widget.children for found in focusable(child)]
-    return [] if isinstance(widget, ipywidgets.HTML) else [widget]
+    return [] if isinstance(widget, ipywidgets.HTML | Copier | Picture) else [widget]
+
+
+def part_of(explorer: Any, name: str) -> Any:
+    """Return the control of an explorer with this CSS class."""
+    parts = focusable(explorer)
+    return next(part for part in parts if f"{explorer.css}-{name}" in part._dom_classes)
 
 
 class TestSharing:
@@ -170,7 +182,7 @@ class TestSharing:
 
     def test_by_name_with_the_keyboard(self, ds):
         explorer = ds.genobit.explore.grm()
-        box = next(part for part in focusable(explorer) if part.description == "select")
+        box = part_of(explorer, "select")
         box.value = "s3, rs2 s4"
         assert explorer.selected == (3, 4)
         assert explorer.selection.variants == ("rs2",)
