@@ -29,7 +29,7 @@ def test_the_tour__is_an_app_with_every_explorer_live(opened: Any) -> None:
     drawn(shown(page, "ld"))
     figure = shown(page, "parsimony")
     before = settled(figure)
-    line = page.locator(".genobit-parsimony-site-line")
+    line = page.locator(".genobit-parsimony-card").first
     first = line.inner_text()
     page.locator(".genobit-parsimony-next-homoplastic").click()
     until(lambda: line.inner_text() != first, "the kernel's answer")
