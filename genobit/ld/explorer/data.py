@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ class Window:
     seconds: float
     computed: int
     """Number of tiles that were not in the cache."""
+
+    @cached_property
+    def blocks(self) -> xr.Dataset:
+        """Haplotype blocks of the variants."""
+        return self.shown.genobit.ld_blocks()
 
     def extent(self, axis: Axis) -> tuple[float, float]:
         """Return the stretch of an axis that the window fills: "rank" or "position" (Mb)."""

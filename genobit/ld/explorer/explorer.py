@@ -8,7 +8,6 @@ import holoviews as hv
 import ipywidgets
 import numpy as np
 import traitlets
-from bokeh.models import SaveTool
 
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.choice import nearest_point, selected_pair
@@ -16,9 +15,7 @@ from genobit.ld.explorer.data import Cohort, Window
 from genobit.ld.explorer.papers import square_figure, triangle_figure
 from genobit.ld.explorer.region import region_text
 from genobit.ld.explorer.traits import LISTS, STALE_BY_TRAIT, LDTraits, drawer, search, toolbar
-from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track
-from genobit.ld.plots.association import association_track
-from genobit.ld.plots.curves import ld_track
+from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track, name_file, track_picture
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import KEY, overlay
 from genobit.visual.files import Export, dataset_writers
@@ -100,7 +97,6 @@ class LDExplorer(LDTraits):
         self._drawn_look = PictureOptions()
         self._blocks = blocks
         self._outlined: xr.Dataset | None = None
-        self._found: tuple[Window, xr.Dataset] | None = None
         self._strength = None if association is None else cohort.strength(association)
         if self._strength is not None and "lead" not in initial:
             initial["lead"] = int(np.nanargmax(self._strength))
@@ -144,8 +140,6 @@ class LDExplorer(LDTraits):
         elif kind == "samples" and self.of_samples == "selected":
             self._mark({"window", "track"})
 
-    # Results and files.
-
     @property
     def visible(self) -> xr.Dataset:
         """Dataset of the window in view: the statistic of all pairs, and r² with the lead variant.
@@ -164,8 +158,7 @@ class LDExplorer(LDTraits):
             "samples": self._cohort.n_samples,
         }
         if self.lead is not None:
-            attrs["lead_index"] = self.lead
-            attrs["lead"] = self._cohort.name_of(self.lead)
+            attrs |= {"lead_index": self.lead, "lead": self._cohort.name_of(self.lead)}
         return window.as_dataset(self._row).assign_attrs(attrs)
 
     def save(self, path: str | Path) -> Path:
@@ -227,9 +220,7 @@ class LDExplorer(LDTraits):
         if window.choice.step > 1:
             self.status += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or give blocks="
             return
-        if self._found is None or self._found[0] is not window:
-            self._found = window, window.shown.genobit.ld_blocks()
-        self._outlined = self._found[1]
+        self._outlined = window.blocks
         self.status += f"; {number(self._outlined.sizes['blocks'], 'block')} of these variants"
 
     def _compute_row(self) -> None:
@@ -281,16 +272,9 @@ class LDExplorer(LDTraits):
             self._lists.mark(self.selected)
 
     def _draw_list(self) -> None:
-        window = self._now()
-        if self.tab == "variants":
-            self._lists.list_variants(window, self._row, self.selected)
-        elif self.tab == "pairs":
-            least = self.threshold * scale_of(self.statistic).limits[1]
-            self._lists.list_pairs(window, least, self.selected)
-        elif self.tab == "decay":
-            self._lists.draw_decay(window)
-        else:
-            self._lists.clear()
+        least = self.threshold * scale_of(self.statistic).limits[1]
+        said = self._lists.draw(self.tab, self._now(), self._row, least, self.selected)
+        self.status = said or self.status
 
     def _build_plot(self) -> None:
         self._frame, self._repaint = Frame(), PaintedDrawing()
@@ -352,20 +336,10 @@ class LDExplorer(LDTraits):
 
     def _name_file(self, plot: Any, _element: Any) -> None:
         """Name the file of the toolbar's save button after the region (a HoloViews hook)."""
-        place = region_text(self.region).replace(",", "").replace(":", "_")
-        for tool in plot.state.toolbar.tools:
-            if isinstance(tool, SaveTool):
-                tool.filename = f"ld_{place}"
+        name_file(plot, f"ld_{region_text(self.region)}")
 
     def _track_picture(self) -> hv.Overlay:
-        choice = self._now().choice
-        ranks = {"first_rank": choice.first_rank, "rank_step": choice.step}
-        row = drawn(self._row)
-        if self._strength is None:
-            return ld_track(row, axis=self.axis, **ranks)
-        top = float(np.nanmax(self._strength))
-        shown = self._strength[choice.variants]
-        return association_track(row, shown, top, axis=self.axis, **ranks)
+        return track_picture(drawn(self._row), self._strength, self._now().choice, self.axis)
 
     # Gestures in the browser.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from bokeh.models import SaveTool
 
 from genobit.data.regions import contig_named
-from genobit.ld.plots.curves import ld_decay
+from genobit.ld.plots.association import association_track
+from genobit.ld.plots.curves import ld_decay, ld_track
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.heatmap import ENDS
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.ld.explorer.data import Window
+    from genobit.ld.explorer.region import ShownVariants
     from genobit.ld.plots.drawing import Drawing
     from genobit.ld.plots.outlines import Lines
     from genobit.visual.pixels import Axis
@@ -209,6 +212,25 @@ class Lists(TableView):
         self._members, self._frame = self._members[:0], None
         fill(self.box)
 
+    def draw(
+        self,
+        tab: str,
+        window: Window,
+        row: xr.DataArray | None,
+        least: float,
+        selected: Sequence[int],
+    ) -> str:
+        """Draw what a tab shows of a window; return in words what the status line has to say."""
+        if tab == "pairs":
+            return self.list_pairs(window, least, selected)
+        if tab == "variants":
+            self.list_variants(window, row, selected)
+        elif tab == "decay":
+            self.draw_decay(window)
+        else:
+            self.clear()
+        return ""
+
     def list_variants(
         self, window: Window, row: xr.DataArray | None, selected: Sequence[int]
     ) -> None:
@@ -247,3 +269,21 @@ class Lists(TableView):
         )
         picture = ld_decay(decay)
         self._show(picture.opts(hooks=[plain_frame, fluid(480)]))
+
+
+def track_picture(
+    row: xr.DataArray, strength: np.ndarray | None, choice: ShownVariants, axis: Axis
+) -> hv.Overlay:
+    """Draw r² with the lead variant, or -log10 of p in the colours of this r² if it is given."""
+    ranks = {"first_rank": choice.first_rank, "rank_step": choice.step}
+    if strength is None:
+        return ld_track(row, axis=axis, **ranks)
+    top = float(np.nanmax(strength))
+    return association_track(row, strength[choice.variants], top, axis=axis, **ranks)
+
+
+def name_file(plot: Any, name: str) -> None:
+    """Name the file of the save button of a figure's toolbar."""
+    for tool in plot.state.toolbar.tools:
+        if isinstance(tool, SaveTool):
+            tool.filename = name.replace(",", "").replace(":", "_")
