@@ -33,8 +33,8 @@ class EpistasisLimits:
         half of the samples with a phenotype. With few samples, large scores arise by chance.
     min_count
         Smallest number of samples in each class, of those with calls at all members of a ranked
-        combination. It is also the smallest number in each genotype cell that is not empty, summed
-        over all classes.
+        combination. Each genotype cell is empty or has at least this many samples, with all classes
+        counted together.
 
     Notes
     -----

@@ -248,6 +248,7 @@ EXEMPT = {
     "explore.grm grm": SAME,
     "explore.grm pcs": SAME,
     "explore.kendall pairs": SAME,
+    "explore.ld association": "is matched by identifier, as tests/ld/test_association.py tests",
     "explore.ld blocks": "is drawn at its own positions",
     "explore.ld genes": "is drawn at its own positions",
     "explore.parsimony trees": RESULT,

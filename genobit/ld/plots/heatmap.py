@@ -113,8 +113,8 @@ def ld_triangle(
 
     Returns
     -------
-    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead). The image has the
-    numbers of colours, and not values.
+    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead). A pixel of
+    the image is the index of its colour, not a value.
 
     Raises
     ------

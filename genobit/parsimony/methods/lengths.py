@@ -158,11 +158,12 @@ class ParsimonyMethods:
         Notes
         -----
         The candidates of a node are the states with the fewest changes below it. With "acctran", a
-        node keeps the state of its parent if this is a candidate. With "deltran", it also keeps a
-        state that needs one more change below the node. Otherwise it takes its first candidate. The
-        order of states is ``attrs["states"]``. A root with several candidates also takes the first
-        one. Nodes with more than two children are hard polytomies: true multiple splits. At these
-        nodes, the candidates follow Hartigan (1973). The state is then chosen as at any other node.
+        node keeps the state of its parent if this is a candidate. With "deltran", it also keeps the
+        state of its parent if this needs one change more below the node than a candidate. Otherwise
+        it takes its first candidate. The order of states is ``attrs["states"]``. A root with
+        several candidates also takes the first one. Nodes with more than two children are hard
+        polytomies: true multiple splits. At these nodes, the candidates follow Hartigan (1973). The
+        state is then chosen as at any other node.
 
         Examples
         --------
