@@ -51,7 +51,7 @@ that an idle one draws at once."""
 # sets genobit_rest.
 RUN_ALL = """
 const look = setInterval(async () => {
-  if (sessionStorage.genobit_rest) return
+  if (sessionStorage.genobit_rest) return clearInterval(look)
   const app = window.jupyterapp
   const kernel = app?.shell?.currentWidget?.sessionContext?.session?.kernel
   if (kernel?.status !== 'idle' || !document.querySelector('.jp-Notebook .jp-CodeCell')) return

@@ -33,7 +33,7 @@ def test_the_tour__is_an_app_with_every_explorer_live(opened: Any) -> None:
     first = line.inner_text()
     page.locator(".genobit-parsimony-next-homoplastic").click()
     until(lambda: line.inner_text() != first, "the kernel's answer")
-    redrawn(figure, before)
+    redrawn(figure, before, 0.0003)
     assert [url for url in page.elsewhere if not url.startswith(OF_VOILA)] == []
     assert [text for text in page.complaints if NOT_IN_VOILA not in text] == []
     assert page.locator(".jupyter-widgets-error-widget").count() == 0
