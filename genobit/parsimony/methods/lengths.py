@@ -158,12 +158,12 @@ class ParsimonyMethods:
         Notes
         -----
         The candidates of a node are the states with the fewest changes below it. With "acctran", a
-        node keeps the state of its parent if this state is a candidate. With "deltran", a node
-        keeps the state of its parent in one more case: this state has one more change below the
-        node than the candidates have. Otherwise, the node takes its first candidate. The order of
-        states is ``attrs["states"]``. A root with several candidates also takes the first one.
-        Nodes with more than two children are hard polytomies: true multiple splits. At these nodes,
-        the candidates follow Hartigan (1973). The state is then chosen as at any other node.
+        node keeps the state of its parent if this state is a candidate. With "deltran", the node
+        keeps this state even if it costs one more change below the node than a candidate.
+        Otherwise, the node takes its first candidate. The order of states is ``attrs["states"]``. A
+        root with several candidates also takes the first one. Nodes with more than two children are
+        hard polytomies: true multiple splits. At these nodes, the candidates follow Hartigan
+        (1973). The state is then chosen as at any other node.
 
         Examples
         --------
