@@ -13,6 +13,8 @@ with needed_by("A figure for a paper"):
 
 #: Height of a capital letter or a digit, as a share of the font size.
 CAPITAL = 0.73
+#: Hinting at 300 dots an inch makes a line up to 3 % wider.
+_HINTED = 1.03
 MM = INCH / 72
 """Millimetres of a point."""
 
@@ -49,7 +51,7 @@ def wrapped(text: str, points: float, width: float, *, bold: bool = False) -> li
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width_of(longer, points, bold=bold) <= width:
+        if lines and _HINTED * width_of(longer, points, bold=bold) <= width:
             lines[-1] = longer
         else:
             lines.append(word)

@@ -368,9 +368,9 @@ class TestLayout:
         assert not close, [(texts(figure)[a], texts(figure)[b]) for a, b in close[:3]]
         height = figure.get_size_inches()[1] * INCH
         assert found[:, 0].min() > 1
-        assert found[:, 2].max() < width - 0.25
+        assert found[:, 2].max() < width - 1
         assert found[:, 1].min() > 1
-        assert found[:, 3].max() < height - 0.25
+        assert found[:, 3].max() < height - 1
 
     @pytest.mark.parametrize("n_tips", [14, 60, 200])
     def test_labels_cover_no_branch(self, n_tips):
