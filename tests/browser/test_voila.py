@@ -27,13 +27,13 @@ def test_the_tour__is_an_app_with_every_explorer_live(opened: Any) -> None:
     # An app has no code.
     assert "sample_dataset()\n" not in page.inner_text("body")
     drawn(shown(page, "ld"))
-    figure = shown(page, "parsimony")
+    figure = page.locator(".genobit-parsimony-tree .bk-Figure").first
     before = settled(figure)
     line = page.locator(".genobit-parsimony-card").first
     first = line.inner_text()
     page.locator(".genobit-parsimony-next-homoplastic").click()
     until(lambda: line.inner_text() != first, "the kernel's answer")
-    redrawn(figure, before, 0.0003)
+    redrawn(figure, before)
     assert [url for url in page.elsewhere if not url.startswith(OF_VOILA)] == []
     assert [text for text in page.complaints if NOT_IN_VOILA not in text] == []
     assert page.locator(".jupyter-widgets-error-widget").count() == 0
