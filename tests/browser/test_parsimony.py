@@ -82,7 +82,7 @@ def test_starts_with_the_first_tree(page: Any) -> None:
     until(lambda: text(page, "status").startswith("tree 1 of 2: "), "its length")
     # Texts alone are many colours, too: the branches and bars have to be there.
     tree, track = figure(page, "tree"), figure(page, "track")
-    until(lambda: (np.ptp(drawn(tree), axis=2) > 15).mean() > 0.01, "branches")
+    until(lambda: (np.ptp(drawn(tree), axis=2) > 30).mean() > 0.01, "branches")
     until(lambda: share_of(drawn(track), POINT_COLOUR) > 0.002, "bars")
     says(lambda: text(page, "card"), "site ", "fewest on any tree", "CI", "RI")
 
