@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from genobit.visual.placing import text_width
+from genobit.visual.tokens import OTHER_GROUP
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
@@ -75,11 +76,10 @@ def test_starts_with_the_best(page: Any) -> None:
     says(lambda: text(page, "status"), "34,220 searched")
     for view in VIEWS:
         drawn(figure(page, view))
-    for view in ("cells", "marginals"):
-        # Texts alone are many colours, too: the rectangles have to be there.
-        until(
-            lambda view=view: (np.ptp(drawn(figure(page, view)), axis=2) > 15).mean() > 0.05, view
-        )
+    # Texts alone are many colours, too: the cells and the grey bars have to be there.
+    until(lambda: (np.ptp(drawn(figure(page, "cells")), axis=2) > 30).mean() > 0.05, "cells")
+    grey = [int(OTHER_GROUP[k : k + 2], 16) for k in (1, 3, 5)]
+    until(lambda: (drawn(figure(page, "marginals")) == grey).all(axis=2).mean() > 0.05, "bars")
 
 
 def test_frame_is_whole(page: Any) -> None:
