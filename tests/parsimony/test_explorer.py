@@ -341,6 +341,11 @@ class TestFrame:
         find.value = str(explorer.site)
         assert explorer.status.startswith("tree 1 of ")
 
+    def test_size_of_the_page_leaves_an_error(self, explorer):
+        named(explorer, "genobit-parsimony-find").value = "nobody"
+        explorer._tree._on_size("tags", [], [704, explorer._placed.frame[1]])
+        assert "there is no taxon 'nobody'" in explorer.status
+
     def test_tree_follows_the_size_of_the_page(self, explorer):
         before = explorer._placed
         explorer._tree._on_size("tags", [], [704, before.frame[1]])

@@ -118,7 +118,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._track = Track(self._home, self._choose_site)
         self._changes = Changes(self._home, self._choose_site)
         self._sites = Sites(self._home, self._choose_site)
-        self._faces, self._trace = Faces(self._home, self._face_anew), Trace(self._home)
+        self._faces, self._trace = Faces(self._home, self._lay_out), Trace(self._home)
         self.branch_line = ipywidgets.HTML().add_class("genobit-parsimony-branch-line")
         self.sites_line = ipywidgets.HTML().add_class("genobit-parsimony-sites-line")
         self._pages = {
@@ -174,11 +174,8 @@ class ParsimonyExplorer(ParsimonyTraits):
         self.site = site
 
     def _lay_out(self) -> None:
-        """Lay out the tree for a frame of another size."""
-        self._mark({"placed", "tree"})
-
-    def _face_anew(self) -> None:
-        self._mark({"faces"})
+        """Lay out the pictures for frames of another size."""
+        self._mark({"placed"})
 
     # Results are computed on a worker thread and drawn on the main one.
 
@@ -217,7 +214,8 @@ class ParsimonyExplorer(ParsimonyTraits):
             if "page" in stale:
                 self._turn_page()
             return
-        if self.status.startswith("Error"):
+        # An error stays until the reader does something: a drawer that opens is no answer to it.
+        if stale != {"placed"} and self.status.startswith("Error"):
             self.status = self._said
         self._try(self._refresh, stale)
 
@@ -228,6 +226,7 @@ class ParsimonyExplorer(ParsimonyTraits):
             self._turn_page()
         if "placed" in stale:
             self._placed = None
+            self._undrawn |= {"tree", "faces"}
         if "site" in stale:
             self._mark_site()
         self._undrawn |= stale & _PARTS
