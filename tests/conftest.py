@@ -119,4 +119,6 @@ def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if "drawn" not in request.fixturenames:
         import ipywidgets
 
-        monkeypatch.setattr("genobit.visual.view.Picture", lambda _view, _home: ipywidgets.HBox())
+        monkeypatch.setattr(
+            "genobit.visual.explorer.view.Picture", lambda _view, _home: ipywidgets.HBox()
+        )

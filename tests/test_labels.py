@@ -408,7 +408,9 @@ def test_nothing_is_left_out() -> None:
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("genobit.visual.view.Picture", lambda _view, _home: ipywidgets.HBox())
+    monkeypatch.setattr(
+        "genobit.visual.explorer.view.Picture", lambda _view, _home: ipywidgets.HBox()
+    )
 
 
 @functools.cache

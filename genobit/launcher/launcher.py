@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 from genobit.launcher.offers import Offer, in_words
-from genobit.visual.controls import dropdown, row
-from genobit.visual.explorer import Explorer
-from genobit.visual.frame import StatusRow
+from genobit.visual.explorer.controls import dropdown, row
+from genobit.visual.explorer.explorer import Explorer
+from genobit.visual.explorer.frame import StatusRow
+from genobit.visual.explorer.searching import SelectionRow
+from genobit.visual.explorer.traits import refuse_unknown
 from genobit.visual.looks import style
-from genobit.visual.searching import SelectionRow
-from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
-    from genobit.visual.files import Export
+    from genobit.visual.explorer.files import Export
 
 
 class Launcher(Explorer):

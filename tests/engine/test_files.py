@@ -23,7 +23,7 @@ from genobit.engine.schedule.checkpoints import Checkpoint
 from genobit.io import vcf
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
-from genobit.visual.files import write_new
+from genobit.visual.explorer.files import write_new
 from tests.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:

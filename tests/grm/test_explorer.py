@@ -16,7 +16,7 @@ import genobit as gb
 from genobit.grm.explorer.explorer import GRMExplorer
 from genobit.grm.explorer.tables import component_table, sample_table
 from genobit.grm.plots.relatives import draw_relatives
-from genobit.visual.selecting import BoxSelection, PointSelection
+from genobit.visual.explorer.selecting import BoxSelection, PointSelection
 from genobit.visual.tokens import OTHER_GROUP
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -518,7 +518,7 @@ class Plot:
 class TestPicks:
     def test_tells_of_the_reader_and_not_of_itself(self, monkeypatch):
         # An echo that comes later than this is taken for the reader's.
-        monkeypatch.setattr("genobit.visual.selecting.ECHO", 3600.0)
+        monkeypatch.setattr("genobit.visual.explorer.selecting.ECHO", 3600.0)
         told: list = []
         picks, plot = PointSelection(told.append), Plot()
         picks.show([4])

@@ -15,9 +15,9 @@ import xarray as xr
 import genobit as gb
 from genobit.launcher import offers
 from genobit.launcher.launcher import Launcher
-from genobit.visual.explorer import Explorer
-from genobit.visual.menu import Copier
-from genobit.visual.picture import Picture
+from genobit.visual.explorer.explorer import Explorer
+from genobit.visual.explorer.menu import Copier
+from genobit.visual.explorer.picture import Picture
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

@@ -31,11 +31,11 @@ from genobit.epistasis.plots.ranking import (
     without_permutations,
 )
 from genobit.epistasis.result import ranked
+from genobit.visual.explorer.frame import PICTURE, framed
+from genobit.visual.explorer.jobs import in_words
+from genobit.visual.explorer.traits import refuse_unknown
 from genobit.visual.figure import Figure
-from genobit.visual.frame import PICTURE, framed
-from genobit.visual.jobs import in_words
 from genobit.visual.style import number
-from genobit.visual.traits import refuse_unknown
 
 if TYPE_CHECKING:
     import xarray as xr

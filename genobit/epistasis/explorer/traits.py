@@ -8,8 +8,8 @@ import numpy as np
 import traitlets
 
 from genobit.epistasis.plots.ranking import listed
-from genobit.visual.explorer import Explorer
-from genobit.visual.files import Export, csv_writer
+from genobit.visual.explorer.explorer import Explorer
+from genobit.visual.explorer.files import Export, csv_writer
 
 if TYPE_CHECKING:
     from pathlib import Path

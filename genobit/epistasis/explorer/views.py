@@ -12,9 +12,9 @@ from genobit.epistasis.plots.arcs import WIDTH, draw_arcs
 from genobit.epistasis.plots.marginals import draw_marginals
 from genobit.epistasis.plots.penetrance import draw_cells
 from genobit.epistasis.plots.ranking import draw_permutations, draw_ranking
-from genobit.visual.selecting import BoxSelection
+from genobit.visual.explorer.selecting import BoxSelection
+from genobit.visual.explorer.view import TableView, View, drawn
 from genobit.visual.style import fluid
-from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from genobit.epistasis.plots.arcs import Arcs
     from genobit.epistasis.result import Ranked
-    from genobit.visual.home import UiThread
+    from genobit.visual.explorer.home import UiThread
 
 #: Largest distance in screen pixels between an arc and a click on it.
 REACH = 8.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from genobit.visual.controls import button, dropdown, linked
+from genobit.visual.explorer.controls import button, dropdown, linked
 
 if TYPE_CHECKING:
     from typing import Any

@@ -28,14 +28,14 @@ from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.files import Export
-from genobit.visual.frame import PICTURE, framed
-from genobit.visual.home import Throttled
-from genobit.visual.jobs import in_words
+from genobit.visual.explorer.files import Export
+from genobit.visual.explorer.frame import PICTURE, framed
+from genobit.visual.explorer.home import Throttled
+from genobit.visual.explorer.jobs import in_words
+from genobit.visual.explorer.traits import refuse_unknown
+from genobit.visual.explorer.view import drawn
 from genobit.visual.looks import wrapping
 from genobit.visual.style import number
-from genobit.visual.traits import refuse_unknown
-from genobit.visual.view import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

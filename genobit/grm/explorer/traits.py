@@ -9,8 +9,8 @@ import numpy as np
 import traitlets
 
 from genobit.grm.explorer.data import GIVEN
-from genobit.visual.explorer import Explorer, one_of
-from genobit.visual.files import dataset_writers
+from genobit.visual.explorer.explorer import Explorer, one_of
+from genobit.visual.explorer.files import dataset_writers
 from genobit.visual.style import number
 
 if TYPE_CHECKING:

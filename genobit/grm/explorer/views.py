@@ -11,12 +11,12 @@ from genobit.grm.plots.clustered import ABOVE, HEIGHT, LEFT, ROOM, SIDE, draw_cl
 from genobit.grm.plots.kinship import PairCounts, count_pairs, draw_histogram, draw_pairs
 from genobit.grm.plots.paper_matrix import matrix_panel
 from genobit.grm.plots.relatives import draw_relatives
+from genobit.visual.explorer.selecting import BoxSelection, PointSelection
+from genobit.visual.explorer.view import TableView, View, drawn
 from genobit.visual.pixels import pair_at
-from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.style import fluid
 from genobit.visual.tables import Column, draw_table, numbers
 from genobit.visual.tokens import LIGHT
-from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from genobit.grm.plots.relatives import KinshipPlot
     from genobit.grm.plots.result import Measure
     from genobit.visual.colouring import Colouring
-    from genobit.visual.home import UiThread
+    from genobit.visual.explorer.home import UiThread
 
 Range = tuple[float, float]
 #: Height of each of the two plots beside the heatmap, and of tables, in screen pixels.

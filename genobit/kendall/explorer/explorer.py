@@ -27,12 +27,12 @@ from genobit.kendall.plots.heatmap import pair_scatter
 from genobit.kendall.plots.network import colours_of
 from genobit.kendall.plots.nodes import nodes_table
 from genobit.visual.colouring import Colouring, colouring
-from genobit.visual.frame import PICTURE, framed
-from genobit.visual.home import Throttled
-from genobit.visual.jobs import in_words
+from genobit.visual.explorer.frame import PICTURE, framed
+from genobit.visual.explorer.home import Throttled
+from genobit.visual.explorer.jobs import in_words
+from genobit.visual.explorer.traits import refuse_unknown
+from genobit.visual.explorer.view import drawn
 from genobit.visual.style import number
-from genobit.visual.traits import refuse_unknown
-from genobit.visual.view import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from genobit.kendall.explorer.traits import KendallTraits
 from genobit.kendall.plots.paper_network import paper_network
 from genobit.visual.colouring import colouring
+from genobit.visual.explorer.files import Export, csv_writer
 from genobit.visual.figure import Figure
-from genobit.visual.files import Export, csv_writer
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from genobit.kendall.explorer.data import Scene
-    from genobit.visual.files import Writers
+    from genobit.visual.explorer.files import Writers
 
 _FORMATS = {
     ".csv": "CSV",

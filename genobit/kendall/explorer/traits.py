@@ -10,8 +10,8 @@ import numpy as np
 import traitlets
 
 from genobit.kendall.explorer.searching import SHOWN, Finder
-from genobit.visual.controls import button, dropdown, linked
-from genobit.visual.explorer import Explorer, one_of
+from genobit.visual.explorer.controls import button, dropdown, linked
+from genobit.visual.explorer.explorer import Explorer, one_of
 from genobit.visual.style import number
 
 if TYPE_CHECKING:

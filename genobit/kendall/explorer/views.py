@@ -12,10 +12,10 @@ from genobit.kendall.plots.edges import degree_histogram, draw_edges
 from genobit.kendall.plots.heatmap import draw_heatmap
 from genobit.kendall.plots.network import NetworkLayout, draw
 from genobit.kendall.plots.nodes import draw_nodes_table
+from genobit.visual.explorer.selecting import BoxSelection, PointSelection
+from genobit.visual.explorer.view import TableView, View, drawn
 from genobit.visual.placing import nearest_segment
-from genobit.visual.selecting import BoxSelection, PointSelection
 from genobit.visual.style import fluid, plain_frame, with_hooks
-from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from genobit.kendall.plots.heatmap import OrderedTau
     from genobit.visual.colouring import Colouring
-    from genobit.visual.home import UiThread
+    from genobit.visual.explorer.home import UiThread
 
 Pair = tuple[int, int]
 #: Largest distance in screen pixels at which a click still hits a line.

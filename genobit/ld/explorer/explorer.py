@@ -18,15 +18,15 @@ from genobit.ld.explorer.traits import LISTS, STALE_BY_TRAIT, LDTraits, drawer, 
 from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track, name_file, track_picture
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import KEY, overlay
-from genobit.visual.files import Export, dataset_writers
-from genobit.visual.frame import PICTURE, framed
-from genobit.visual.gestures import Gestures
-from genobit.visual.home import Throttled
-from genobit.visual.picture import fill
+from genobit.visual.explorer.files import Export, dataset_writers
+from genobit.visual.explorer.frame import PICTURE, framed
+from genobit.visual.explorer.gestures import Gestures
+from genobit.visual.explorer.home import Throttled
+from genobit.visual.explorer.picture import fill
+from genobit.visual.explorer.traits import refuse_unknown
+from genobit.visual.explorer.view import Frame, drawn, plot_of
 from genobit.visual.pixels import ACROSS, pair_at
 from genobit.visual.style import WIDTH, few_marks, fluid, number, scale_of
-from genobit.visual.traits import refuse_unknown
-from genobit.visual.view import Frame, drawn, plot_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import traitlets
 from genobit.data.regions import contig_named, known_contig, parse_region
 from genobit.data.selection_by_label import unknown
 from genobit.ld.explorer.region import Region, region_text
-from genobit.visual.controls import button, dropdown, linked, slider
-from genobit.visual.explorer import Explorer
+from genobit.visual.explorer.controls import button, dropdown, linked, slider
+from genobit.visual.explorer.explorer import Explorer
 from genobit.visual.pixels import AGGREGATES
 from genobit.visual.style import number, scale_of
 

@@ -13,12 +13,12 @@ from genobit.ld.plots.curves import ld_decay, ld_track
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.heatmap import ENDS
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
-from genobit.visual.gestures import Gestures
-from genobit.visual.home import UiThread
-from genobit.visual.picture import fill
+from genobit.visual.explorer.gestures import Gestures
+from genobit.visual.explorer.home import UiThread
+from genobit.visual.explorer.picture import fill
+from genobit.visual.explorer.view import TableView, View, drawn
 from genobit.visual.repaint import Repaint, send
 from genobit.visual.style import few_marks, fluid, hooks_of, margins, number, plain_frame, scale_of
-from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ import traitlets
 
 from genobit.parsimony.explorer.traits import RESOLVES, VIEWS
 from genobit.parsimony.plots.tree import LAYOUTS, LENGTHS, NUMBERS
-from genobit.visual.controls import button, dropdown, linked
+from genobit.visual.explorer.controls import button, dropdown, linked
 
 if TYPE_CHECKING:
     from typing import Any

@@ -16,12 +16,12 @@ from genobit.parsimony.plots.homoplasy import LISTED, homoplasy_of, site_table
 from genobit.parsimony.plots.layout import arrange
 from genobit.parsimony.plots.states import changes_of
 from genobit.parsimony.plots.tree import omitted
-from genobit.visual.frame import PICTURE, framed
-from genobit.visual.home import Throttled
-from genobit.visual.jobs import in_words
+from genobit.visual.explorer.frame import PICTURE, framed
+from genobit.visual.explorer.home import Throttled
+from genobit.visual.explorer.jobs import in_words
+from genobit.visual.explorer.traits import refuse_unknown
+from genobit.visual.explorer.view import drawn
 from genobit.visual.style import number
-from genobit.visual.traits import refuse_unknown
-from genobit.visual.view import drawn
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -22,10 +22,10 @@ from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.states import SiteStates, changes_of, site_states
 from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import KEY, LAYOUTS, LENGTHS, NUMBERS, title_of
-from genobit.visual.explorer import Explorer
+from genobit.visual.explorer.explorer import Explorer
+from genobit.visual.explorer.files import Export
+from genobit.visual.explorer.frame import PICTURE
 from genobit.visual.figure import Figure
-from genobit.visual.files import Export
-from genobit.visual.frame import PICTURE
 from genobit.visual.style import number
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import draw_tree
-from genobit.visual.home import Throttled
+from genobit.visual.explorer.home import Throttled
+from genobit.visual.explorer.selecting import BoxSelection
+from genobit.visual.explorer.view import TableView, View, drawn
 from genobit.visual.repaint import Repaint, send
-from genobit.visual.selecting import BoxSelection
 from genobit.visual.style import fluid, whole_ticks
 from genobit.visual.tables import Column, draw_table, numbers
-from genobit.visual.view import TableView, View, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from genobit.parsimony.plots.pixel_layers import Layer
     from genobit.parsimony.plots.states import SiteStates
     from genobit.parsimony.plots.tanglegram import TreePair
-    from genobit.visual.home import UiThread
+    from genobit.visual.explorer.home import UiThread
 
 #: Screen pixels beside a branch within which a click chooses it.
 REACH = 10.0

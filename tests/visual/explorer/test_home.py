@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from genobit.visual.home import PATIENCE, Throttled, UiThread
+from genobit.visual.explorer.home import PATIENCE, Throttled, UiThread
 
 
 def test_requests_of_one_message_are_one_call_and_the_first_does_not_wait():

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from genobit.visual.card import Card
+from genobit.visual.explorer.card import Card
+from genobit.visual.explorer.menu import Copier, export_menu, file_name
+from genobit.visual.explorer.searching import SelectionRow
 from genobit.visual.looks import style
-from genobit.visual.menu import Copier, export_menu, file_name
-from genobit.visual.searching import SelectionRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from genobit.visual.explorer import Explorer
+    from genobit.visual.explorer.explorer import Explorer
 
 _SPINNER = '<i class="fa fa-spinner fa-spin"></i> '
 #: Name of the tab that shows the picture.

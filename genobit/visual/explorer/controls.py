@@ -8,7 +8,7 @@ import ipywidgets
 import traitlets
 
 if TYPE_CHECKING:
-    from genobit.visual.explorer import Explorer
+    from genobit.visual.explorer.explorer import Explorer
 
 
 def linked(explorer: Explorer, trait: str, control: ipywidgets.Widget) -> ipywidgets.Widget:

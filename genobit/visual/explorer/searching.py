@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from genobit.visual.explorer import SELECTED
+from genobit.visual.explorer.explorer import SELECTED
 
 if TYPE_CHECKING:
-    from genobit.visual.explorer import Explorer
+    from genobit.visual.explorer.explorer import Explorer
 
 #: A region, whose numbers may have commas and units, or a name.
 _NAME = re.compile(

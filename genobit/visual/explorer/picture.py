@@ -37,7 +37,7 @@ from bokeh.util.paths import static_path
 from genobit.visual.theming import DARKENING, dark_colours, theme
 
 if TYPE_CHECKING:
-    from genobit.visual.home import UiThread
+    from genobit.visual.explorer.home import UiThread
 
 #: Parts of BokehJS. A page keeps one BokehJS, so all pictures load the same parts.
 PIECES = ("bokeh", "bokeh-widgets", "bokeh-tables")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ipywidgets
 import traitlets
 
-from genobit.visual.home import UiThread
-from genobit.visual.stopping import Stoppable, Stopped
+from genobit.visual.explorer.home import UiThread
+from genobit.visual.explorer.stopping import Stoppable, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

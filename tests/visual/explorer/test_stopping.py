@@ -12,9 +12,9 @@ from typing import Any
 import dask.array
 import numpy as np
 
-from genobit.visual.explorer import Explorer
-from genobit.visual.frame import StatusRow
-from genobit.visual.stopping import Stoppable, Stopped
+from genobit.visual.explorer.explorer import Explorer
+from genobit.visual.explorer.frame import StatusRow
+from genobit.visual.explorer.stopping import Stoppable, Stopped
 
 
 def in_thread(work: Callable[[], Any], stoppable: Stoppable) -> tuple[threading.Thread, list[Any]]:
@@ -136,7 +136,7 @@ def test_run_again_takes_up_what_was_stopped():
 
 def test_says_what_was_saved_while_something_else_is_computed(tmp_path, monkeypatch):
     # No seconds in the line, however slow this machine is.
-    monkeypatch.setattr("genobit.visual.jobs.TICK", 3600.0)
+    monkeypatch.setattr("genobit.visual.explorer.jobs.TICK", 3600.0)
 
     async def session() -> tuple[str, str, str]:
         explorer, go_on = Counting(), threading.Event()

@@ -9,14 +9,14 @@ import holoviews as hv
 import ipywidgets
 import numpy as np
 
-from genobit.visual.picture import Picture, fill
-from genobit.visual.selecting import PointSelection
+from genobit.visual.explorer.picture import Picture, fill
+from genobit.visual.explorer.selecting import PointSelection
 from genobit.visual.style import with_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from genobit.visual.home import UiThread
+    from genobit.visual.explorer.home import UiThread
     from genobit.visual.style import Hook
 
 Drawn = TypeVar("Drawn")

@@ -12,12 +12,12 @@ import traitlets
 
 from genobit.data.selection import KINDS, Names, Selection
 from genobit.engine.spelling import did_you_mean
-from genobit.visual.files import Export, Writers, csv_writer, write_new, write_page
-from genobit.visual.home import Throttled
-from genobit.visual.jobs import Computing
+from genobit.visual.explorer.files import Export, Writers, csv_writer, write_new, write_page
+from genobit.visual.explorer.home import Throttled
+from genobit.visual.explorer.jobs import Computing
+from genobit.visual.explorer.traits import TOLD, meanings, refuse_unknown
 from genobit.visual.looks import THEMES
 from genobit.visual.style import number
-from genobit.visual.traits import TOLD, meanings, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from genobit.visual.card import Card
+    from genobit.visual.explorer.card import Card
     from genobit.visual.figure import Figure
 
 #: Names of the lists of a `genobit.Selection`.

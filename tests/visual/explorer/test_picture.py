@@ -12,8 +12,8 @@ import pytest
 from bokeh.document import Document
 from bokeh.events import Tap
 
-from genobit.visual.home import UiThread
-from genobit.visual.picture import CLOSING, Picture, fill, library
+from genobit.visual.explorer.home import UiThread
+from genobit.visual.explorer.picture import CLOSING, Picture, fill, library
 
 hv.extension("bokeh")
 

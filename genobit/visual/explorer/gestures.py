@@ -8,13 +8,13 @@ from bokeh.events import Tap
 from bokeh.models import CustomJS, Image
 from bokeh.models.annotations import Label
 
-from genobit.visual.home import PATIENCE, Throttled
+from genobit.visual.explorer.home import PATIENCE, Throttled
 from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genobit.visual.home import UiThread
+    from genobit.visual.explorer.home import UiThread
 
 
 class Gestures:

@@ -10,7 +10,7 @@ import ipywidgets
 import traitlets
 
 if TYPE_CHECKING:
-    from genobit.visual.explorer import Explorer
+    from genobit.visual.explorer.explorer import Explorer
 
 #: Text of the menu while nothing is chosen, and of the entry that copies code.
 EXPORT, COPY = "Export", "copy Python"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.io.resumable_zarr import to_zarr
-from genobit.visual.picture import Picture
+from genobit.visual.explorer.picture import Picture
 
 if TYPE_CHECKING:
     import pandas as pd
