@@ -13,5 +13,5 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 def test_frames_are_timed() -> None:
     rows = list(explorer(quick=True))
-    assert len(rows) == 4
+    assert len(rows) == 5
     assert all(math.isfinite(row.value) and row.value > 0 for row in rows)
