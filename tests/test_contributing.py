@@ -73,3 +73,21 @@ def test_tests__follow_the_files_that_they_test() -> None:
     own = {name: test for name, test in files.items() if name.parts[0] not in SEVERAL_PARTS}
     assert len(own) > 100
     assert [str(name) for name, test in own.items() if not follows_a_file(test)] == []
+
+
+WALKS = re.findall(r"### (Where .*?)\n\n(.*?)(?=\n##)", PAGE.read_text("utf-8"), re.DOTALL)
+
+
+def test_three_walks__are_written() -> None:
+    assert len(WALKS) == 3
+
+
+@pytest.mark.parametrize("walk", [text for _, text in WALKS], ids=[title for title, _ in WALKS])
+def test_walk__names_files_and_what_they_hold(walk: str) -> None:
+    quoted = re.findall(r"`([^`]+)`", walk)
+    paths = [ROOT / name for name in quoted if "/" in name]
+    assert [path for path in paths if not path.exists()] == []
+    held = "\n".join(path.read_text("utf-8") for path in paths)
+    names = [name for name in quoted if name.isidentifier()]
+    assert len(names) > 4
+    assert [name for name in names if name not in held] == []

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from genobit.grm.plots import kinship
 from genobit.ld.plots import decay
 from genobit.parsimony.plots import states
 from genobit.visual.style import (
@@ -17,7 +16,7 @@ from genobit.visual.style import (
     SELECTED_COLOUR,
     WHITE,
 )
-from genobit.visual.tokens import DARK, GROUPS, LIGHT, ramp
+from genobit.visual.tokens import BANDS, DARK, GROUPS, LIGHT, ramp
 
 #: Dichromats, in linear RGB: Machado, Oliveira and Fernandes (2009), severity 1.
 READERS = {
@@ -153,5 +152,5 @@ def test_marks_stand_out_from_the_page(theme):
 @pytest.mark.parametrize("theme", BOTH)
 def test_text_is_read_on_the_bands_of_degrees(theme):
     text = lab((LIGHT.ink,), theme)[0, 0]
-    bands = lab(kinship.BAND_COLOURS, theme)[:, 0]
+    bands = lab(BANDS, theme)[:, 0]
     assert (abs(bands - text) > 40).all()

@@ -32,8 +32,7 @@ from genobit.visual.tokens import BANDS, LIGHT
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Background colours of the bands, closest degree first; unrelated pairs are on white.
-BAND_COLOURS = BANDS
+#: Short names of the bands, closest degree first; unrelated pairs are on white.
 SHORT = {
     "duplicate or twin": "twin",
     "first degree": "1st",
@@ -179,7 +178,7 @@ def _shades(
     bands: dict[str, tuple[float, float]], low: float, high: float, top: float
 ) -> tuple[hv.Rectangles, hv.Labels]:
     boxes, names = [], []
-    for colour, degree in zip(BAND_COLOURS, SHORT, strict=True):
+    for colour, degree in zip(BANDS, SHORT, strict=True):
         above, up_to = bands.get(degree, (np.inf, np.inf))
         left, right = max(above, low), min(up_to, high)
         if right <= left:
