@@ -8,6 +8,7 @@ import io
 import os
 import re
 import stat
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from networkx.utils import decorators
 
 import genobit as gb
 from genobit.data.pairs.network import Network
@@ -130,15 +132,16 @@ def _fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     genuine = os.write
 
     def opened(path: Any, mode: str = "r", *arguments: Any, **keywords: Any) -> Any:
-        # Libraries may keep this function: networkx does, by the ending of the path.
-        over = builtins.open is not opened
-        if over or isinstance(path, int) or not set(mode) & set("wx") or f"{path}"[:4] == "/dev":
+        if isinstance(path, int) or not set(mode) & set("wx") or f"{path}"[:4] == "/dev":
             return builtins_open(path, mode, *arguments, **keywords)
         raw = _Full(path)
         return raw if "b" in mode else io.TextIOWrapper(raw, "utf-8", write_through=True)
 
     monkeypatch.setattr(builtins, "open", opened)
     monkeypatch.setattr(io, "open", opened)
+    # networkx keeps the function that opened the first file of each ending.
+    openers = defaultdict(lambda: opened, decorators.fopeners)
+    monkeypatch.setattr(decorators, "_dispatch_dict", openers)
     monkeypatch.setattr(os, "write", genuine)
 
 
