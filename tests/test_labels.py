@@ -26,6 +26,9 @@ import genobit as gb
 from genobit import plots
 from genobit.data.pairs.network import Network
 from genobit.launcher.explore import Explore, ExploreArray
+from genobit.launcher.figures import RESULTS
+from genobit.visual.figure import Figure
+from genobit.visual.results import result_of
 from tests.cohorts import mosaic_calls
 
 TEXT: dict[str, Callable[[list[str]], Any]] = {
@@ -338,6 +341,41 @@ def offered(launcher: Any) -> list[Any]:
     return sorted(launcher.opened)
 
 
+PAPERS: dict[str, Callable[[Inputs], Any]] = {
+    "ld": lambda x: printed(x, x.ld),
+    "ld_blocks": lambda x: printed(x, x.bits.genobit.ld_blocks("5kb")),
+    "grm": lambda x: printed(x, x.grm),
+    "kendall": lambda x: printed(x, x.tau),
+    "kendall_pairs": lambda x: printed(x, x.pairs),
+    "pca": lambda x: printed(x, x.pcs),
+    "epistasis": lambda x: printed(x, x.result),
+    "parsimony": lambda x: printed(x, x.aln.genobit.parsimony(TREE)),
+    "parsimony_search": lambda x: printed(x, x.found),
+    "ancestral_states": lambda x: printed(x, x.ancestors),
+    "similarity": lambda x: printed(x, x.prints.genobit.similarity()),
+    "sample_stats": lambda x: printed(x, x.bits.genobit.sample_stats()),
+    "region": lambda x: pdf(
+        x,
+        x.ds.genobit.plot.region(
+            pd.DataFrame(
+                {"id": [f"rs{k}" for k in range(6)], "p": np.geomspace(1e-9, 0.5, 6)},
+            )
+        ),
+    ),
+    "relatedness": lambda x: pdf(x, x.ds.genobit.plot.relatedness(colour_by="population")),
+}
+
+
+def printed(x: Inputs, result: Any) -> list[bytes]:
+    """Every plot of a result as a PDF."""
+    plot = getattr(result, "genobit", result).plot
+    return [pdf(x, plot(kind)) for kind in result_of(result, RESULTS).kinds]
+
+
+def pdf(x: Inputs, figure: Figure) -> bytes:
+    return figure.save(x.folder / "printed.pdf").read_bytes()
+
+
 EXPORTS: dict[str, Callable[[Inputs], Any]] = {
     "to_gcta": lambda x: written(x, lambda path: gb.to_gcta(x.bits.genobit.grm(), path)),
     "to_plink_rel": lambda x: written(x, lambda path: gb.to_plink_rel(x.grm, path)),
@@ -384,6 +422,7 @@ def contents(path: str | Path) -> Any:
 ALL = {
     **METHODS,
     **{f"plots.{name}": case for name, case in PLOTS.items()},
+    **{f"papers.{name}": case for name, case in PAPERS.items()},
     **{f"explore.{name}": case for name, case in EXPLORERS.items()},
     **{f"export.{name}": case for name, case in EXPORTS.items()},
 }

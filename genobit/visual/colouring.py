@@ -67,14 +67,15 @@ def sample_variables(ds: xr.Dataset, matrix: xr.DataArray | None = None) -> dict
     ['sample_sex']
     """
     found = {
-        str(name): variable.values
+        str(name): decoded(variable.values, str(name))
         for name, variable in ds.variables.items()
         if variable.dims == ("samples",)
     }
     if matrix is not None:
         for name, coordinate in matrix.coords.items():
             if coordinate.dims == ("samples_0",) and str(name).endswith("_0"):
-                found.setdefault(str(name).removesuffix("_0"), coordinate.values)
+                values = decoded(coordinate.values, str(name))
+                found.setdefault(str(name).removesuffix("_0"), values)
     return {name: v for name, v in found.items() if name not in _NOT_COLOURS and _says_much(v)}
 
 

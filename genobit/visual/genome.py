@@ -70,7 +70,7 @@ def places(
         _, first, contig = np.unique(found.numbers, return_index=True, return_inverse=True)
         order = np.argsort(first)
         contig = np.argsort(order)[contig]
-        contigs = [str(found.names[found.numbers[k]]) for k in first[order]]
+        contigs = [str(found.names[found.numbers[k]]) for k in first[order]] or [""]
     names = _names(data, f"{prefix}variant_id", position, contigs, contig)
     if len(contigs) < 2:
         label = f"position on contig {contigs[0]} (Mb)" if contigs[0] else "position (Mb)"

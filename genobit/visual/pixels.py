@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from genobit.data.labels import decoded
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -246,7 +248,7 @@ def labels(matrix: xr.DataArray, name: str, side: int, bins: Pixels) -> list[str
     coordinate = f"{name}_{side}"
     if coordinate not in matrix.coords:
         return [""] * bins.n
-    values = matrix[coordinate].values
+    values = decoded(matrix[coordinate].values, coordinate)
     pattern = "{:,}" if values.dtype.kind in "iu" else "{}"
     firsts = [pattern.format(value) for value in values[bins.first]]
     if bins.per_pixel == 1:

@@ -444,8 +444,10 @@ class TestSave:
         with pytest.raises(FileExistsError, match="choose another name"):
             explorer.save(written)
 
-    def test_families(self, ds, grm, pcs, tmp_path):
-        families = ds.assign(sample_family_id=("samples", [f"f{k // 2}" for k in range(24)]))
+    @pytest.mark.parametrize("kind", ["U", "S", object])
+    def test_families(self, ds, grm, pcs, tmp_path, kind):
+        names = np.array([f"f{k // 2}" for k in range(24)], kind)
+        families = ds.assign(sample_family_id=("samples", names))
         explorer = families.genobit.explore.grm(grm, pcs, selected=(2, 4))
         written = explorer.save(tmp_path / "ids.txt")
         assert written.read_text("utf-8") == "f1\ts2\nf2\ts4\n"

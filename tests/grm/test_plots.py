@@ -324,9 +324,12 @@ class TestColours:
                 "sample_sex": ("samples", [1, 1, 2]),
                 "sample_phenotype": ("samples", [np.nan] * 3),
                 "sample_trait": ("samples", [0.5, np.nan, 1]),
+                "sample_batch": ("samples", np.array(["x", "y", "x"], "S")),
             }
         )
-        assert list(sample_variables(ds)) == ["sample_sex", "sample_trait"]
+        found = sample_variables(ds)
+        assert list(found) == ["sample_sex", "sample_trait", "sample_batch"]
+        assert found["sample_batch"].tolist() == ["x", "y", "x"]
         grm = relationships(families(1, 3), sample_batch=["1", "1", "2"])
         assert list(sample_variables(xr.Dataset(), grm)) == ["sample_batch"]
 

@@ -115,6 +115,31 @@ def test_contigs_have_their_names(results: dict[str, Any]) -> None:
         assert [text for _, text in ticks] == ["chr1", "chr2"], name
 
 
+@pytest.mark.parametrize("kind", ["i8", "U", "S", object])
+def test_equally_many_variables_of_two_sets_are_no_square(kind: Any) -> None:
+    expr = xr.DataArray(
+        np.random.default_rng(1).random((6, 9)),
+        {"gene": np.arange(6).astype(kind)},
+        ("gene", "sample"),
+    )
+    bars = [
+        tau.genobit.plot("histogram").hv.dimension_values(1).sum()
+        for tau in (
+            expr[:3].genobit.kendall(compute=True),
+            expr[:3].genobit.kendall(other=expr[3:], compute=True),
+        )
+    ]
+    assert bars == [3, 9]
+
+
+def test_no_blocks_are_an_empty_track() -> None:
+    ds = gb.sample_dataset().isel(variants=slice(0, 12), samples=slice(0, 20))
+    blocks = ds.genobit.ld_blocks("5kb")
+    assert blocks.sizes["blocks"] == 0
+    drawn = blocks.genobit.plot().hv
+    assert drawn.opts.get("plot").kwargs["title"] == "0 blocks of 0 variants"
+
+
 def test_unknown_kinds_and_options_list_those_that_exist(results: dict[str, Any]) -> None:
     r2 = results["ld"]
     with pytest.raises(ValueError, match=r"did you mean 'heatmap'\? Its plots are 'triangle', 'he"):

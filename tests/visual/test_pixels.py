@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
-from genobit.visual.pixels import aggregated, lay_out
+from genobit.visual.pixels import aggregated, labels, lay_out
 from tests.ld.plots.test_heatmap import symmetric
 
 
@@ -23,3 +24,10 @@ def test_means_and_samples_are_those_of_numpy(limit, axis):
             expected = np.nan if np.isnan(block).all() else np.nanmean(block)
             np.testing.assert_allclose(mean[i, j], expected, rtol=1e-6)
             np.testing.assert_array_equal(sample[i, j], block[0, 0])
+
+
+@pytest.mark.parametrize("kind", ["U", "S", object])
+def test_labels_are_text(kind):
+    names = np.array(["rs1", "rs2"], kind)
+    matrix = xr.DataArray(np.eye(2), {"variant_id_0": ("variants_0", names)}, ("variants_0", "y"))
+    assert labels(matrix, "variant_id", 0, lay_out(np.arange(2), "rank", 2)) == ["rs1", "rs2"]

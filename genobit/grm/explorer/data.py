@@ -187,7 +187,7 @@ class GRMData:
         chosen = list(samples)
         lines = [str(name) for name in self.names[chosen]]
         if "sample_family_id" in self.ds.variables:
-            families = self.ds["sample_family_id"].values[chosen]
+            families = labels.text(self.ds["sample_family_id"].values[chosen], "sample_family_id")
             lines = [f"{family}\t{line}" for family, line in zip(families, lines, strict=True)]
         with target.open("x", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{line}\n" for line in lines)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.data.labels import first_difference
 from genobit.data.pairs.network import Network
 from genobit.data.pairs.table import PairTable
 from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap
@@ -37,10 +38,11 @@ def _is_one_set(data: Any) -> bool:
     if tau.shape[0] != tau.shape[1]:
         return False
     names = [str(dim)[:-2] for dim in tau.dims]
+    shared = [name for name in map(str, tau.coords) if f"{name[:-2]}_1" in tau.coords]
     return names[0] == names[1] and all(
-        np.array_equal(label.values, tau[f"{str(name)[:-2]}_1"].values)
-        for name, label in tau.coords.items()
-        if str(name).endswith("_0") and label.dtype.kind in "OUT" and label.ndim == 1
+        first_difference(tau[name].values, tau[f"{name[:-2]}_1"].values, name) is None
+        for name in shared
+        if name.endswith("_0") and tau[name].ndim == 1
     )
 
 
