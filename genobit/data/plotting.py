@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from genobit.data.autosomes import Autosomes
 
 
+def _figure_of(data: Any, *given: Any) -> Any:
+    """Return what `genobit.launcher.figures.figure_of` draws, imported by name: it is higher."""
+    return importlib.import_module("genobit.launcher.figures").figure_of(data, *given)
+
+
 class Plot:
     """``plot`` of a result: ``result.genobit.plot(kind, **options)`` draws it."""
 
@@ -69,9 +74,7 @@ class Plot:
         >>> ds.genobit.grm().genobit.plot()
         <Figure 'heatmap': .show() opens it, .save("figure.pdf") writes it>
         """
-        # Import by name, as `explore` does.
-        figures = importlib.import_module("genobit.launcher.figures")
-        return figures.figure_of(self._data, kind, options, ax)
+        return _figure_of(self._data, kind, options, ax)
 
 
 class DatasetPlot(Plot):
@@ -229,6 +232,48 @@ class DatasetPlotMethods(PlotMethods):
         ``plot.relatedness()``. See `genobit.data.plotting.DatasetPlot`.
         """
         return DatasetPlot(self._data)
+
+
+class NetworkPlotMethods:
+    """The method ``plot`` of tables of pairs and of networks."""
+
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
+        """Draw the network of the pairs.
+
+        Parameters
+        ----------
+        kind
+            Kind of plot: "network", the only one.
+        ax
+            A matplotlib axes to draw into. The plot then looks as in the file of
+            ``.save("figure.pdf")``.
+        **options
+            As for `genobit.plots.kendall_network`.
+
+        Returns
+        -------
+            `genobit.visual.figure.Figure`, which a notebook shows. ``.save("figure.pdf")`` writes
+            it, and ``.hv`` is the HoloViews object. With ``ax``, the result is ``ax``.
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind.
+        TypeError
+            For an unknown option.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> pairs = ds.genobit.ld_pairs(threshold=0.5)
+        >>> pairs.plot()
+        <Figure 'network': .show() opens it, .save("figure.pdf") writes it>
+        >>> pairs.to_network().plot()
+        <Figure 'network': .show() opens it, .save("figure.pdf") writes it>
+        """
+        return _figure_of(self, kind, options, ax)
 
 
 class ReportMethods:

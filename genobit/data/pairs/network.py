@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from genobit.data.labels import text
 from genobit.data.pairs.network_graph import NetworkGraph
+from genobit.data.plotting import NetworkPlotMethods
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.spelling import did_you_mean
 
@@ -25,7 +25,7 @@ SHOWN = 8
 """Number of pairs in the notebook display of a table."""
 
 
-class Network(NetworkGraph):
+class Network(NetworkPlotMethods, NetworkGraph):
     """Table of pairs of variables with a statistic, and the network of these pairs.
 
     The nodes are the variables that occur in a pair, named by their labels. If two variables have
@@ -210,42 +210,6 @@ class Network(NetworkGraph):
         text = json.dumps(document, allow_nan=False)
         with replacing(local_path(path, "to_cytoscape", WRITE)) as (new,):
             new.write_text(text, encoding="utf-8")
-
-    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
-        """Draw the network.
-
-        Parameters
-        ----------
-        kind
-            Kind of plot: "network", the only one.
-        ax
-            A matplotlib axes to draw into. The plot then looks as in the file of
-            ``.save("figure.pdf")``.
-        **options
-            As for `genobit.plots.kendall_network`.
-
-        Returns
-        -------
-            `genobit.visual.figure.Figure`, which a notebook shows. ``.save("figure.pdf")`` writes
-            it, and ``.hv`` is the HoloViews object. With ``ax``, the result is ``ax``.
-
-        Raises
-        ------
-        ValueError
-            For an unknown kind.
-        TypeError
-            For an unknown option.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> edges = pd.DataFrame({"gene_0": [0, 0], "gene_1": [1, 2], "tau": [0.9, -0.7]})
-        >>> Network(edges, ["MYC", "MAX", "MXD1", "TP53"], "gene").plot()
-        <Figure 'network': .show() opens it, .save("figure.pdf") writes it>
-        """
-        # Import by name: the figures of networks are in a higher layer.
-        figures = importlib.import_module("genobit.launcher.figures")
-        return figures.figure_of(self, kind, options, ax)
 
     def _summary(self) -> str:
         count = int(self.components().max()) + 1 if len(self) else 0

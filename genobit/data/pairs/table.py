@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.plotting import NetworkPlotMethods
 from genobit.engine.extras import require
 from genobit.engine.options import get_options, more_than, require_fits
 from genobit.engine.progress import bar
@@ -31,7 +31,7 @@ ROWS = {"variants": "variant", "samples": "sample"}
 """Stem of the columns of a dimension; others are named after the dimension itself."""
 
 
-class PairTable:
+class PairTable(NetworkPlotMethods):
     """Lazy table of pairs: one row per pair, computed part by part.
 
     `.ld_pairs()`, `.grm_pairs()` and `.kendall_pairs()` return it, and `genobit.open_pairs` reads
@@ -251,43 +251,6 @@ class PairTable:
         edges = self.to_dataframe()
         names = _names_in(edges, self.row) if self._names is None else self._names()
         return Network(edges, names, self.row, self.value, {**edges.attrs, **self.attrs})
-
-    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
-        """Draw the network of the pairs.
-
-        Parameters
-        ----------
-        kind
-            Kind of plot: "network", the only one.
-        ax
-            A matplotlib axes to draw into. The plot then looks as in the file of
-            ``.save("figure.pdf")``.
-        **options
-            As for `genobit.plots.kendall_network`.
-
-        Returns
-        -------
-            `genobit.visual.figure.Figure`, which a notebook shows. ``.save("figure.pdf")`` writes
-            it, and ``.hv`` is the HoloViews object. With ``ax``, the result is ``ax``.
-
-        Raises
-        ------
-        ValueError
-            For an unknown kind.
-        TypeError
-            For an unknown option.
-
-        Examples
-        --------
-        >>> import genobit, numpy as np, xarray as xr
-        >>> calls = np.array([[[0, 1], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]]], "int8")
-        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> ds.genobit.ld_pairs(threshold=0.5).plot()
-        <Figure 'network': .show() opens it, .save("figure.pdf") writes it>
-        """
-        # Import by name: the figures of networks are in a higher layer.
-        figures = importlib.import_module("genobit.launcher.figures")
-        return figures.figure_of(self, kind, options, ax)
 
     def __repr__(self) -> str:
         """List the columns, and say that nothing is computed."""
