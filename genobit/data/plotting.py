@@ -22,7 +22,7 @@ def _figure_of(data: Any, *given: Any) -> Any:
 
 
 class Plot:
-    """``plot`` of a result: ``result.genobit.plot(kind, **options)`` draws it."""
+    """Method ``plot`` of a result: call ``result.genobit.plot(kind, **options)``."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -47,8 +47,7 @@ class Plot:
             - statistics of variants: "spectrum", "histogram", "hwe"
             - statistics of samples: "histogram", "scatter"
         ax
-            A matplotlib axes to draw into. The plot then looks as in the file of
-            ``.save("figure.pdf")``.
+            Matplotlib axes to draw into. The plot then has the style of ``.save("figure.pdf")``.
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists the valid names. `genobit.plots` describes the options of

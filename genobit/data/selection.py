@@ -91,9 +91,10 @@ class Selection(traitlets.HasTraits):
     variants, samples
         Names of the selected variants and samples, in the order of the data. Variants are named by
         `variant_id`, or by "contig:position" if the id is missing or repeated. Samples are named by
-        `sample_id` or `taxa`. If names are still missing or repeated, integer positions are used as
-        names. To select, assign names, regions such as "2:136.5Mb-136.7Mb", integer positions in
-        `data`, or a mask. A mask that is a DataArray or Series is aligned by its labels.
+        `sample_id` or `taxa`. If these names are missing or repeated too, integer positions are
+        used as names. To select, assign names, regions such as "2:136.5Mb-136.7Mb", integer
+        positions in `data`, or a mask. A mask that is a DataArray or Series is aligned by its
+        labels.
 
     Raises
     ------
@@ -147,7 +148,7 @@ class Selection(traitlets.HasTraits):
         self.variants, self.samples = (), ()
 
     def know(self, data: xr.Dataset | xr.DataArray) -> dict[str, Names]:
-        """Register data, and check that all selected names are in some registered data.
+        """Register data, and check that each selected name occurs in registered data.
 
         Parameters
         ----------
@@ -162,7 +163,8 @@ class Selection(traitlets.HasTraits):
         Raises
         ------
         ValueError
-            If the data have neither variants nor samples, or do not fit the selection.
+            If the data have neither variants nor samples. If a selected name occurs in no
+            registered data, or if unnamed data differ in size from registered data.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

@@ -32,9 +32,9 @@ class EpistasisLimits:
         Smallest number of samples with calls at all members of a ranked combination. The default is
         half of the samples with a phenotype. With few samples, large scores arise by chance.
     min_count
-        Two limits on a ranked combination, which count only samples with calls at all its members.
-        Each class has at least this many samples. Each genotype cell is empty, or has at least this
-        many samples, summed over the classes.
+        Smallest number of samples in each class, and in each genotype cell that is not empty, of a
+        ranked combination. The number of a cell is summed over the classes. Only samples with calls
+        at all members count.
 
     Notes
     -----

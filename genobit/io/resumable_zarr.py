@@ -58,11 +58,11 @@ def to_zarr(
 
     Dask's active scheduler computes and writes the chunks, and releases each one once it is
     written. On a cluster, all workers need access to the file system of the store. Memory holds the
-    chunks being written, and packed genotypes of 16 chunks.
+    chunks being written, and the packed genotypes for 16 chunks.
 
-    A store opens only when it is complete. Until then every Zarr reader raises an error that says
-    how to resume. Until then, the folder ``STORE.progress`` next to the store holds its metadata,
-    which a resumed run needs.
+    A store opens only when it is complete. Until then, every Zarr reader raises an error that says
+    how to resume. Keep the folder ``STORE.progress`` next to an incomplete store, because a resumed
+    run needs it.
 
     Parameters
     ----------

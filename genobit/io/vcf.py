@@ -81,8 +81,8 @@ def open_vcf(
     cache_dir
         Folder of the converted files; the user's cache directory by default.
     worker_processes
-        Number of processes for converting the file; 0 uses the current process alone. Regions are
-        always converted in the current process. So are files without an index.
+        Number of processes for converting the file; 0 uses the current process alone. Regions, and
+        files without an index, are always converted in the current process.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
 
     Returns
     -------
-    Dataset of every variable of the store:
+    Dataset with all variables of the store:
 
     - `call_genotype` and other fields of several dimensions, lazy. Calls are as stored: allele
       index, -1 missing. If a call has a lower ploidy, -2 fills its unused places.

@@ -108,8 +108,8 @@ class Explore(SuggestsNames):
             blocks are computed for the variants in view.
         association
             Table with a p-value for each variant, as for `ds.genobit.plot.region`. The track over
-            the picture then shows -log10 of p in the colours of r² with the lead variant. The lead
-            follows a click.
+            the picture then shows -log10 of p, coloured by r² with the lead variant. A click on a
+            point chooses the lead variant.
         **initial
             `selection`, a `genobit.Selection` to share with other explorers. All other arguments
             are initial values of the traits of `LDExplorer`, such as

@@ -14,7 +14,8 @@ class SearchEffort:
     replicates
         Number of starting trees, each with its own search. Dask runs the searches in parallel.
     iterations
-        Minimum number of rounds of the ratchet.
+        Minimum number of rounds of the parsimony ratchet. A round changes the weights of some
+        sites, swaps branches, and swaps branches again with the original weights.
     patience
         Number of successive rounds without improvement after which the ratchet stops. The ratchet
         makes at least ``iterations`` rounds.

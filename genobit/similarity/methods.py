@@ -88,9 +88,9 @@ class SimilarityMethods:
         Notes
         -----
         The distance of two rows is 1 - similarity. Without missing values, the number of positions
-        that differ is ``(1 - hamming) * attrs["bits"]``. Counts are exact integers, and each value
-        is the quotient of two counts. Results are therefore identical to a plain loop over pairs.
-        Formulas and references: `genobit.similarity.measures`.
+        that differ is ``(1 - hamming) * attrs["bits"]``. Each value is the quotient of two exact
+        integer counts, so results are identical to a plain loop over pairs. Formulas and
+        references: `genobit.similarity.measures`.
 
         Examples
         --------

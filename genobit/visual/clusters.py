@@ -27,8 +27,8 @@ class Dendrogram:
 
     `branches` has rows (x0, y0, x1, y1): x is the relationship at which clusters join, y is the
     rank. The first `joins` rows are the lines at the joins. `without` counts the samples at the end
-    of the order that have no value with any other sample. `merges` is the whole tree as scipy gives
-    it, of the other samples in the order of the data; its heights are `top` minus the relationship.
+    of the order that have no value with any other sample. `merges` is the linkage matrix of scipy
+    for all other samples, in the order of the data. Its heights are `top` minus the relationship.
     """
 
     order: np.ndarray

@@ -154,10 +154,10 @@ def colouring_of(
 ) -> Colouring:
     """Return the colouring of values along a dimension, in the order of the data.
 
-    `colour_by` is the name of a variable of `data`, with or without the prefix of the dimension
-    ("population" for "sample_population"), an array of values, a frame of one column, a
-    `Colouring`, or None for one colour. Values with labels are aligned by them. Raises KeyError for
-    an unknown name.
+    `colour_by` is the name of a variable of `data`, an array of values, a frame of one column, a
+    `Colouring`, or None for one colour. A name may lack the prefix of the dimension: "population"
+    finds "sample_population". Values with labels are aligned by them. Raises KeyError for an
+    unknown name.
     """
     if isinstance(colour_by, Colouring):
         return colour_by
@@ -221,7 +221,7 @@ def _text(value: object, meanings: dict[int, str]) -> str:
 
 def _with_colours(texts: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
     names, counts = np.unique(texts[texts != MISSING].astype(str), return_counts=True)
-    # Nobody tells more colours apart: the rarest categories share one.
+    # Readers cannot tell more colours apart, so the rarest categories share one.
     if len(names) > len(GROUPS):
         kept = set(names[np.argsort(-counts, kind="stable")][: len(GROUPS)].tolist())
         rest = f"{len(names) - len(kept)} others"

@@ -48,17 +48,17 @@ _sent: dict[tuple[str, str], tuple[str | None, int]] = {}
 
 
 class Figure:
-    """A plot of a result, which shows itself in a notebook and saves itself for a paper.
+    """Plot of a result: a notebook shows it, and `save` writes it to a file.
 
     Parameters
     ----------
     hv
-        HoloViews object, which shows the figure on a screen. Use it to combine figures
-        (`a.hv + b.hv`) and to set options (`figure.hv.opts(...)`). Without it, a notebook shows the
-        figure as PDF files have it.
+        HoloViews object that notebooks show. Use it to combine figures (`a.hv + b.hv`) and to set
+        options (`figure.hv.opts(...)`). If it is None, notebooks show an image in the style of
+        saved files.
     paper
-        Function that returns the form for papers, a `genobit.visual.paper.page.Paper`. By default,
-        it is drawn from the HoloViews object.
+        Function that returns the print version, a `genobit.visual.paper.page.Paper`. By default,
+        the print version is drawn from the HoloViews object.
     title
         Title in the representation. The default is the title of the HoloViews object.
 
@@ -98,13 +98,13 @@ class Figure:
         )
 
     def paper(self) -> Paper:
-        """Return the form for papers."""
+        """Return the print version of the figure, which `save` and `to_matplotlib` draw."""
         from genobit.visual.paper.plain import paper_of
 
         return paper_of(self.hv) if self._paper is None else self._paper()
 
     def to_matplotlib(self, width_mm: float = 180.0) -> Any:
-        """Return the form for papers as a matplotlib figure.
+        """Return the print version as a matplotlib figure.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Figure:
         Raises
         ------
         ValueError
-            For another width.
+            For a width outside 20 to 1,000 mm.
         ModuleNotFoundError
             If matplotlib is not installed.
 
@@ -140,7 +140,7 @@ class Figure:
         ----------
         path
             Path of a file that ends in .pdf, .svg, .png or .html. An existing file is replaced. PDF
-            and SVG keep text as text. PNG has 300 pixels an inch. The HTML page is interactive and
+            and SVG keep text as text. PNG has 300 pixels per inch. The HTML page is interactive and
             needs no network.
         width_mm
             Width of PDF, SVG and PNG in millimetres, as for `to_matplotlib`.

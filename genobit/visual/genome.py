@@ -20,9 +20,9 @@ _GAP = 0.01
 class Places:
     """Places `x` of variants on an axis, and how to label the axis.
 
-    `names` are texts for a hover: the identifiers, or the positions. `contig` holds the index of
-    the contig of each variant, in the order on the axis. `ticks` names the contigs if there are
-    several.
+    `names` are hover texts: the identifiers, or the positions. `contig` holds the contig index of
+    each variant; contigs are numbered in the order on the axis. `ticks` has the names of several
+    contigs.
     """
 
     x: np.ndarray

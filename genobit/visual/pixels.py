@@ -200,11 +200,11 @@ def raster_width(n: int, across: int) -> int:
 def pair_of_pixel(n: int, width: int, column: Any, row: Any) -> tuple[Any, Any]:
     """Return the two bins that a pixel of the raster of a triangle shows, as numbers or arrays.
 
-    Rows count from the base. A bin of the axis is width / n pixels wide. In bins, the middle of the
-    pixel is at x = (column + 1/2) n / width and, at 45 degrees, at depth (row + 1/2) n / width. Its
-    pair is the one whose diamond has this point: x - depth is in the first bin and x + depth in the
-    second. On the border of two diamonds both are rounded towards the apex of the triangle above
-    the pixel, so that the picture is its own mirror image.
+    Rows count from the base. A bin of the axis is width / n pixels wide. Measured in bins, the
+    middle of the pixel has x = (column + 1/2) n / width. Its depth is (row + 1/2) n / width,
+    because the sides of a diamond have 45 degrees. The diamond at this point has x - depth in its
+    first bin and x + depth in its second bin. On the border of two diamonds, both bins are rounded
+    towards the apex above the pixel. The picture is therefore its own mirror image.
 
     Examples
     --------

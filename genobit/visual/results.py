@@ -16,10 +16,10 @@ class Result:
     """A result that has plots.
 
     `made_by` names the call that returns the result. `matches` recognises the result, also if a
-    part of it was selected. `kinds` maps each kind of plot to a function that takes the result and
-    options and returns a HoloViews object; the first kind is the default. `papers` maps kinds that
-    have a form of their own for papers to a function that takes the result and options and returns
-    a `genobit.visual.paper.page.Paper`.
+    part of it was selected. `kinds` and `papers` map a kind of plot to a function of the result and
+    options. Functions of `kinds` return a HoloViews object; the first kind is the default. `papers`
+    has the kinds with a separate print version, and its functions return a
+    `genobit.visual.paper.page.Paper`.
     """
 
     made_by: str

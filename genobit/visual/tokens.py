@@ -118,7 +118,7 @@ OTHER_GROUP = "#a3acb8"
 BASES = {"A": "#009e73", "C": "#0072b2", "G": "#e69f00", "T": "#cc79a7", "U": "#cc79a7"}
 #: Bands of kinship: twins, then relatives of the first, second and third degree.
 BANDS = ("#f3c9b0", "#f8dcc4", "#fbeadb", "#fdf4ec")
-#: The same bands on a dark page.
+#: Bands of kinship on a dark page.
 DARK_BANDS = ("#5a3428", "#46302a", "#33292a", "#252429")
 
 #: Sizes of text in points: base, ticks and notes, and the title of a panel.

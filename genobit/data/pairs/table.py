@@ -41,8 +41,8 @@ class PairTable(NetworkPlotMethods):
     ----------
     columns
         Names of the columns. The first two, such as ``variant_0`` and ``variant_1``, are integer
-        positions along the dimension; the first is the smaller one. Labels have the same suffixes,
-        such as ``variant_id_0``.
+        positions along the dimension; the first is the smaller one. Columns with labels have the
+        same suffixes, such as ``variant_id_0``.
     value
         Name of the column with the statistic of each pair.
     attrs

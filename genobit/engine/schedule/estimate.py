@@ -18,7 +18,7 @@ class Estimate:
     Attributes
     ----------
     what
-        What the call computes, such as "1,225 combinations".
+        Description of the work, such as "1,225 combinations".
     seconds
         Duration on ``workers`` threads, without compilation and without reading files.
     workers

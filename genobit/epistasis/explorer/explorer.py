@@ -131,11 +131,11 @@ class EpistasisExplorer(EpistasisTraits):
     # Figures for papers.
 
     def figure(self) -> Figure:
-        """Return the picture in view as a figure: cells, the ranking, or permutations.
+        """Return the picture of the open tab as a figure: cells, ranking or permutations.
 
-        Combinations of more than four variants have a figure of their members instead of cells.
-        Raises ValueError if no combination is chosen, and for a result without cells or
-        permutations that the tab needs.
+        For a combination of more than four variants, marginal effects of its members replace the
+        cells. Raises ValueError if no combination is chosen, or if the result lacks the cells or
+        permutations of the open tab.
         """
         if self.tab == "ranking":
             return Figure(draw_ranking(self.ranked, self._listed))

@@ -197,8 +197,9 @@ class GRMExplorer(GRMTraits):
     def figure(self) -> Figure:
         """Return the picture in view as a figure for papers.
 
-        It has the matrix, the components and the kinship of all samples, or the matrix alone: while
-        some samples are shown, without genotypes, and without components.
+        The figure has the matrix, the principal components and the kinship of all samples. It has
+        only the matrix if the heatmap shows some of the samples, if the Dataset has no genotypes,
+        or before the components are computed.
         """
         return figure_of(self, drawn(self._view), self._components, self._colouring())
 

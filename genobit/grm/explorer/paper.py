@@ -29,7 +29,7 @@ _HEAD = ABOVE + 2.0
 
 @dataclass(frozen=True)
 class Relatedness:
-    """What the figure shows; `selected` holds positions in the matrix."""
+    """Content of the figure; `selected` holds positions in the matrix."""
 
     matrix: MatrixPanel
     pcs: xr.Dataset

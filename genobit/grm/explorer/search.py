@@ -48,9 +48,9 @@ class Finder:
         return f"{first} or {self.kinds[-1]}" if first else self.kinds[-1]
 
     def find(self, text: str) -> tuple[int, ...]:
-        """Return the samples of names and labels with commas or spaces between, ascending.
+        """Return the positions of the samples that names and labels in a text select, ascending.
 
-        Raises ValueError that lists what is not found.
+        Commas or spaces separate names. Raises ValueError that lists unknown names.
         """
         found, unknown = [], []
         for part in re.split(r"[,;\n]", text):

@@ -1,4 +1,4 @@
-"""What the relationship explorer tells of samples, components and the selection."""
+"""Tables of samples and components, and texts about the selection, in the relationship explorer."""
 
 from __future__ import annotations
 

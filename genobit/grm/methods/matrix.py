@@ -76,9 +76,8 @@ class GRMMethods:
             selects the first matrix.
 
             With "pairwise" the coordinate ``variants_compared``, int64, is the number of variants
-            called in both samples of each pair. Variants with frequency 0 or 1 are not counted,
-            unless ``count_monomorphic`` is set or the method is "king" or "ibs". A pair with 0
-            compared variants is NaN.
+            called in both samples of each pair. Monomorphic variants are counted only with
+            ``count_monomorphic``, "king" or "ibs". A pair with 0 compared variants is NaN.
 
             Attributes: ``variants`` is the number of variants used. ``variants_left_out`` is the
             number of variants that ``autosomes`` leaves out, and ``contigs_left_out`` names their
@@ -106,8 +105,8 @@ class GRMMethods:
         "vanraden2", "gcta" and "dominance" use float32 sums. So does "vanraden1" with missing
         calls. The error is about 1e-6 of the values on the diagonal.
 
-        Variants with frequency 0 or 1 are ignored. With ``count_monomorphic``, they are counted in
-        the divisor. "king" and "ibs" use no frequencies, and include monomorphic variants.
+        A variant with frequency 0 or 1 is monomorphic and is ignored. "king" and "ibs" use no
+        frequencies, and include all variants.
 
         Examples
         --------

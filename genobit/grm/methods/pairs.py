@@ -72,9 +72,9 @@ class RelativesMethods:
 
         Notes
         -----
-        Memory holds only the tiles being computed, with two exceptions. "endelman_jannink" needs
-        the whole matrix before its first tile. "hadamard" needs the tiles on the diagonal, for the
-        mean of the squared diagonal. Pairs without a value (NaN) are left out.
+        Memory holds only the tiles being computed. "endelman_jannink" also needs the whole matrix
+        before its first tile, and "hadamard" needs all tiles on the diagonal. Pairs without a value
+        (NaN) are left out.
 
         Examples
         --------

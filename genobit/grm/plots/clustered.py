@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from genobit.grm.plots.heatmap import OrderedMatrix
     from genobit.grm.plots.paper_matrix import MatrixPanel
 
-#: Side of the square, and the space around it, in screen pixels: names of blocks above, tree and
-#: strip at the left, marks of the selection at the right and below.
+#: Screen pixels: the side of the square, and the space around it. Names of blocks are above. The
+#: tree and the strip are at the left, and marks of the selection at the right and below.
 SIDE, ABOVE, LEFT, ROOM = 452, 20, 90, 12
 _TREE, _STRIP, _MARK = (-86, -13), (-10, -3), 5
 #: Height of the figure: the colour bar is below the square.

@@ -66,7 +66,7 @@ class Scene:
     heatmap: np.ndarray
 
     def in_words(self) -> str:
-        """Return what the network shows of its edges, and what it leaves out."""
+        """Return the numbers of shown and omitted edges of the network as text."""
         text = layout_in_words(self.laid).replace("\n", ", ")
         if isinstance(self.laid, CommunityLayout):
             return f"{text}; click one to open it"
@@ -88,9 +88,9 @@ class Scene:
 class KendallData:
     """Variables of an explorer, with their candidate edges and values.
 
-    ``data`` holds variables and observations, or genotypes, packed or not. ``pairs`` is a result of
-    `.genobit.kendall_pairs()` on the same data. ``dim`` is the dimension of the observations.
-    Raises ValueError for fewer than two variables, and for ``pairs`` of other data.
+    ``data``: variables and observations, or genotypes. ``pairs``: result of
+    `.genobit.kendall_pairs()` on the same data. ``dim``: dimension of the observations. Raises
+    ValueError for fewer than two variables, and for ``pairs`` of other data.
     """
 
     def __init__(

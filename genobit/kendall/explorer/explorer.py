@@ -85,7 +85,8 @@ class KendallExplorer(KendallFiles):
     pair
         The two variables that the scatter plot shows, counted from 0 and ascending, or None.
     variable
-        Position of the variable that has a ring and whose edges the table lists, or None for all.
+        Position of the chosen variable, or None. The chosen variable has a ring, and the table
+        lists only its edges.
     opened
         Positions of the variables of the opened community, or None for all.
     tab

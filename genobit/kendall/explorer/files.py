@@ -1,4 +1,4 @@
-"""What the Kendall explorer saves: edges, and the network as a figure for papers."""
+"""Exports of the Kendall explorer: edges, and the network as a figure for papers."""
 
 from __future__ import annotations
 

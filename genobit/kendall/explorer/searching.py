@@ -1,4 +1,4 @@
-"""What the search box of the Kendall explorer finds: variables, observations, and groups."""
+"""Search box of the Kendall explorer: find variables, observations and groups by name."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ class KendallTraits(Explorer):
         """Choose the variables that a text names; errors go to the status line.
 
         One name lists the edges of its variable. Two names choose a pair. A group, or more names,
-        opens the network of its variables. Names and groups of observations select them. An empty
-        text chooses nothing.
+        opens the network of its variables. Names or groups of observations select these
+        observations. An empty text chooses nothing.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ def search(explorer: KendallTraits) -> ipywidgets.Text:
         text.value = shown
 
     def ask(change: Any) -> None:
-        # No loop: what the explorer wrote itself is no question.
+        # Ignore text that the explorer itself wrote, or it would search for this text.
         if change["new"] != shown:
             explorer.try_to(explorer.go_to, change["new"])
 

@@ -57,11 +57,10 @@ class KendallArrayMethods:
             Other variables of the same observations. They become the columns of the result.
         pvalue
             Also return two-sided p-values and the number of observations. True chooses the test as
-            ``scipy.stats.kendalltau`` does. With ties, the test is asymptotic, with tie
-            correction. Without ties, it is exact for at most 33 observations. For more
-            observations, it is exact only if at most one pair is discordant, or at most one is
-            concordant. Otherwise, it is asymptotic.
-            "asymptotic", "exact" and "permutation" select one test.
+            ``scipy.stats.kendalltau`` does. Two variables without ties get the exact test, if they
+            have at most 33 observations, or at most one concordant or one discordant pair. All
+            others get the asymptotic test, with tie correction. "asymptotic", "exact" and
+            "permutation" select one test for all.
         missing
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.
             "dropna" drops observations with NaN in any variable. "refuse" raises an error.
@@ -98,10 +97,10 @@ class KendallArrayMethods:
         Notes
         -----
         `genobit.kendall.matrix` has the formulas and references. Somers' D has the same p-values as
-        tau. Both statistics are tested against the null hypothesis S = 0. S is the number of
-        concordant minus discordant pairs. ``scipy.stats.somersd`` uses the variance under the
-        alternative instead. A permutation p-value is (b + 1) / (m + 1) for m permutations. Here b
-        counts the permutations whose absolute S is at least as large as observed.
+        tau, because both test S = 0, where S is the number of concordant minus discordant pairs.
+        ``scipy.stats.somersd`` uses another variance and gives other p-values. A permutation
+        p-value is (b + 1) / (m + 1): b of m permutations have an absolute S of at least the
+        observed one.
 
         Examples
         --------

@@ -63,7 +63,7 @@ class LDExplorer(LDTraits):
         blocks are computed for the variants in view.
     association
         Table with a p-value for each variant, as for `ds.genobit.plot.region`. The track shows
-        -log10 of p in the colours of r² with the lead variant.
+        -log10 of p, coloured by r² with the lead variant.
     selection
         Selection to share with other explorers. The default is a new one.
     **initial

@@ -28,8 +28,8 @@ def triangle_figure(
 ) -> Figure:
     """Return the triangle in view, with the association and the genes above it if possible.
 
-    Those need an association, an evenly spaced triangle that is not thinned, and a lead variant in
-    view. Without them the triangle is alone.
+    The association needs a lead variant in view. The triangle must be evenly spaced and not
+    thinned. Otherwise, the figure has only the triangle.
     """
     look = replace(look, max_pixels=MAX_PIXELS)
     ds, lead = explorer._cohort.bits, explorer.lead

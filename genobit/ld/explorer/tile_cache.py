@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Compute = Callable[[range, range | None], np.ndarray]
     Known = dict[tuple[int, int], np.ndarray]
 
-#: Variants on a side of a tile: small enough that the border of an unaligned stretch costs little,
-#: and large enough that the cost of its pairs exceeds the fixed cost of a tile.
+#: Variants on a side of a tile. Small tiles waste little at the border of an unaligned stretch. In
+#: large tiles, the cost of the pairs exceeds the fixed cost of a tile.
 EDGE = 128
 #: Bytes of tiles to keep: about 30 stretches of 2,000 variants.
 KEPT = 2**28

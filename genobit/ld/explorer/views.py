@@ -220,7 +220,7 @@ class Lists(TableView):
         least: float,
         selected: Sequence[int],
     ) -> str:
-        """Draw what a tab shows of a window; return in words what the status line has to say."""
+        """Draw the tab of a window, and return a text for the status line."""
         if tab == "pairs":
             return self.list_pairs(window, least, selected)
         if tab == "variants":

@@ -64,11 +64,10 @@ class LDDecayMethods:
         phased
             As for `ld`.
         parts, resamples, confidence, seed
-            Settings of the block bootstrap for confidence intervals of level ``confidence``. The
-            genome is cut into about ``parts`` blocks with equal numbers of variants. Blocks never
-            span contigs. Each resample draws blocks with replacement. ``resamples`` is the number
-            of resamples, and ``seed`` is the seed of the draws. Blocks should be longer than the
-            range of LD, so use fewer parts for a short region.
+            Settings of the block bootstrap for confidence intervals of level ``confidence``: about
+            ``parts`` blocks of equally many variants, drawn with replacement ``resamples`` times
+            from ``seed``. Blocks never span contigs. Blocks should be longer than the range of LD,
+            so use fewer parts for a short region.
 
         Returns
         -------
@@ -107,11 +106,10 @@ class LDDecayMethods:
 
         Notes
         -----
-        Pairs are streamed: memory holds only sums for each bin and block. Values are rounded to
-        multiples of 2^-29 and summed exactly, so the means do not depend on chunks or threads. They
-        are within 1e-9 of the exact means. Pairs with a monomorphic variant have no r2 and are left
-        out. Rare variants lower all means, so filter variants by `allele_frequency` first. Formulas
-        and references: `genobit.ld.decay`.
+        Pairs are streamed: memory holds only sums for each bin and block. The means do not depend
+        on chunks or threads; rounding changes them by less than 1e-9. Pairs with a monomorphic
+        variant have no r2 and are left out. Rare variants lower all means, so filter variants by
+        `allele_frequency` first. Formulas and references: `genobit.ld.decay`.
 
         Examples
         --------

@@ -126,8 +126,8 @@ class LDPruneMethods:
             p-value of each variant, (variants,), or the name of a variable. A variant with NaN is
             left out. A DataArray or Series is aligned by its labels.
         threshold
-            Members have an r2 above this limit with the index variant. If r2 exceeds the limit by
-            a relative difference of at most 2^-44, it counts as equal to the limit.
+            Members have an r2 above this limit with the index variant. An r2 that exceeds the limit
+            only by rounding (relative difference up to 2^-44) counts as equal.
         window
             Limit on the distance between a member and the index variant, on either side. A distance
             in base pairs or cM is exclusive: "250kb" reaches 249,999 bp, as in plink 1.9. A number
@@ -179,11 +179,11 @@ class LDPruneMethods:
         Notes
         -----
         The rule follows ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up to
-        p1 are visited in order of p; equal p are visited in file order. A variant that is in no
-        clump yet becomes the index variant of a new clump. Its members are all variants in the
-        window that have an r2 above the limit and are in no clump yet. Members may have any p. Each
-        r2 uses the calls present at both variants. Memory holds a window, a few chunks, and all
-        pairs above the limit that include a variant with p up to p1.
+        p1 are visited in order of p, and in file order for equal p. A visited variant without a
+        clump becomes the index variant of a new clump. Its members are the variants in the window
+        without a clump that have an r2 above the limit. Members may have any p. Each r2 uses the
+        calls present at both variants. Memory holds a window, a few chunks, and all pairs above the
+        limit that include a variant with p up to p1.
 
         Examples
         --------

@@ -161,9 +161,9 @@ def ld_decay(
 
     Returns
     -------
-    hv.Curve * hv.Points of mean LD against distance in kb. Each point has its number of pairs. For
-    a fitted decay, hv.Points (means) * hv.Curve (fitted) * hv.Segments (half-decay distance) for
-    each population, in its own colour.
+    hv.Curve * hv.Points of mean LD against distance in kb. The hover text of a point gives its
+    number of pairs. For a fitted decay, hv.Points (means) * hv.Curve (fitted) * hv.Segments
+    (half-decay distance) for each population, in its own colour.
 
     Raises
     ------
@@ -174,9 +174,9 @@ def ld_decay(
 
     Notes
     -----
-    NaN pairs (monomorphic variants) and pairs on different contigs are left out. The title of a
-    fitted decay gives the half-decay distance with its confidence interval; with several
-    populations, the legend does.
+    NaN pairs (monomorphic variants) and pairs on different contigs are left out. For a fitted
+    decay, the title gives the half-decay distance with its confidence interval. With several
+    populations, the legend gives them.
 
     Examples
     --------

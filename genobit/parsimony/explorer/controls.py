@@ -83,7 +83,7 @@ def _trees(explorer: ParsimonyTraits, trait: str, width: str) -> ipywidgets.Drop
     link = traitlets.link((explorer, trait), (choice, "value"))
 
     def offer(_change: Any) -> None:
-        # New options choose the first one, which is not the reader's choice.
+        # New options would choose the first one in place of the reader's choice.
         link.unlink()
         choice.options = [(text, k) for k, text in enumerate(explorer.tree_names)]
         choice.value = getattr(explorer, trait)

@@ -151,7 +151,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._home.run(self._mark, set(_STALE_BY_TRAIT[change["name"]]))
 
     def _tell(self, trait: str) -> None:
-        """Share what a trait of this explorer selects with the other explorers."""
+        """Share the site or branch that a trait selects with the other explorers."""
         if trait == "site":
             self._select("variants", [self.site])
         elif trait == "branch" and self.branch is not None:
@@ -279,7 +279,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         self._tree.draw(self._where(), self._site_states(), **self._marks())
 
     def _in_words(self) -> str:
-        """Return what is in view: by default a tree."""
+        """Describe the view as text: by default a tree."""
         if self.tab == PICTURE and self.view != "tree":
             return self._words[self.view]
         if self._ancestry is None:

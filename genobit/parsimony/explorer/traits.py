@@ -220,8 +220,8 @@ class ParsimonyTraits(Explorer):
     def figure(self) -> Figure:
         """Return the picture in view as a figure for papers.
 
-        A tree is drawn as a rectangular one, with a matrix of the sites that change most. Raises
-        ValueError if there is no tree.
+        A tree always has the rectangular layout, beside a matrix of the sites with the most
+        changes. Raises ValueError if there is no tree.
         """
         if self.view == "two":
             both, names = self._both()

@@ -1,4 +1,4 @@
-"""Views of the parsimony explorer: each draws, marks, and reports what is chosen."""
+"""Views of the parsimony explorer: each one draws, marks, and reports choices."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ class Faces(FittedView):
         self._faced: tuple[Any, TreePair] | None = None
 
     def draw(self, both: Sequence[Ancestry], names: tuple[str, str]) -> str:
-        """Draw the tanglegram of two trees with these names; return what it shows in words."""
+        """Draw the tanglegram of two trees with these names, and describe it as text."""
         left, right = (of.tree for of in both)
         if self._faced is None or self._faced[0] != (id(both[0]), id(both[1])):
             self._faced = (id(both[0]), id(both[1])), face(left.parents, right.parents)

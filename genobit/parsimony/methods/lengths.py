@@ -157,13 +157,12 @@ class ParsimonyMethods:
 
         Notes
         -----
-        The candidates of a node are the states with the fewest changes below it. With "acctran", a
-        node keeps the state of its parent if this state is a candidate. With "deltran", the node
-        keeps this state even if it costs one more change below the node than a candidate.
-        Otherwise, the node takes its first candidate. The order of states is ``attrs["states"]``. A
-        root with several candidates also takes the first one. Nodes with more than two children are
-        hard polytomies: true multiple splits. At these nodes, the candidates follow Hartigan
-        (1973). The state is then chosen as at any other node.
+        A state is a candidate of a node if it needs the fewest changes below the node. With
+        "acctran", a node keeps the state of its parent if this state is a candidate. With
+        "deltran", it also keeps a state that needs one change more than a candidate. All other
+        nodes, and the root, take their first candidate in the order of ``attrs["states"]``. Nodes
+        with more than two children are hard polytomies (true multiple splits). Their candidates
+        follow Hartigan (1973).
 
         Examples
         --------

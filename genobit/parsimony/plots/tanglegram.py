@@ -59,7 +59,7 @@ def tanglegram(
     left, right
         Results of `.genobit.ancestral_states()` of the same alignment.
     names
-        Names of both trees.
+        Names of the left and the right tree.
 
     Returns
     -------

@@ -47,7 +47,8 @@ def parsimony_tree(
     layout
         "rectangular", or "radial" with the root in the middle.
     lengths
-        "changes" draws branches as long as their number of changes; "equal" aligns all tips.
+        "changes" makes branch lengths proportional to the number of changes; "equal" aligns all
+        tips.
     numbers
         Numbers on the branches: "changes", "support" or "none".
     support

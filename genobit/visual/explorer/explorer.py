@@ -181,7 +181,7 @@ class Explorer(Computing):
     def python(self) -> str:
         """Return the code that opens the explorer with this view.
 
-        Data have their names in the notebook, or "ds" if they have none.
+        Data get the name of their variable in the notebook, or "ds" if no variable holds them.
         """
         kind: Any = type(self)
         values = {"theme": self.theme, "tab": self.tab}

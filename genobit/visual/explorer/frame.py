@@ -33,9 +33,10 @@ def framed(
     """Return an explorer's children in the places that all explorers share.
 
     `toolbar` has up to three controls. The search box, the export menu and the drawer's button
-    follow them. `search` is the selection by names unless it is given; then names are in the
-    drawer. `drawer` maps titles of sections to controls. `tabs` maps the values of the explorer's
-    trait `tab` to their contents, the picture first. `file` is the default name of saved files.
+    follow them. `search` is the search box. Without it, the box for names is in the toolbar instead
+    of the drawer. `drawer` maps titles of sections to controls. `tabs` maps the values of the
+    explorer's trait `tab` to their contents, the picture first. `file` is the default name of saved
+    files.
 
     It also sets `menu`, `drawer`, `card` and `status_row` of the explorer.
     """

@@ -24,10 +24,9 @@ class Gestures:
     The function `moved` gets the new (start, end) of the x axis when the reader pans or zooms.
     The function `tapped` gets (x, y). The y range follows the x range by `shape`: "square" copies
     it, and "" leaves it alone. "down" is for a triangle below its base: y is the distance of two
-    places on the x axis, from `-depth` to 0, and cells are squares that stand on a corner. If the
-    frame cuts the apex off, a note says how far apart the pairs are, in the words of `unit`. The
-    function `resized` is called when the frame of a triangle has another `size`, which is
-    (width, height) in pixels.
+    places on the x axis, from `-depth` to 0. Its cells are squares that stand on a corner. If the
+    frame cuts the apex off, a note gives the largest distance of the shown pairs, in `unit`. The
+    function `resized` is called when the `size` (width, height) of a triangle's frame changes.
     """
 
     def __init__(
@@ -174,8 +173,8 @@ def _follow(shape: str, unit: str, figure: Any, note: Label) -> Any:
 def _tell(figure: Any) -> Any:
     """Return browser code that reports the x range to Python, throttled.
 
-    `picture.js` sets `genobit_known` to a range that Python sent. Such a range is not reported, so
-    two views of one figure do not answer each other.
+    `picture.js` sets `genobit_known` to a range that Python sent. The code does not report this
+    range, so two views of one figure do not answer each other.
     """
     code = """
         const {start, end} = x

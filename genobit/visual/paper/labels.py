@@ -36,11 +36,11 @@ _PASSES = 3
 
 @dataclass(frozen=True)
 class Obstacles:
-    """What labels avoid, in millimetres; y grows downwards.
+    """Marks and texts that labels avoid, in millimetres; y grows downwards.
 
-    `discs` has rows x, y and radius, and no label covers them. `lines` has rows x0, y0, x1 and y1,
-    and `weights` says how much each matters; a label may cover them at a cost. Labels stay inside
-    of `page`: left, top, right and bottom. Rows of `boxes` are the same sides of other texts.
+    `discs` has rows x, y and radius. No label covers a disc. `lines` has rows x0, y0, x1 and y1. A
+    label may cover a line at the cost in `weights`. Labels stay inside of `page`: left, top, right
+    and bottom. Rows of `boxes` are the same sides of other texts.
     """
 
     discs: np.ndarray

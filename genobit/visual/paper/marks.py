@@ -291,7 +291,7 @@ def _of_paths(look: Look, *names: str) -> tuple[Any, ScalarMappable | None]:
     return mapped.to_rgba(values), mapped
 
 
-#: How to draw each element. A function returns what a colour bar shows.
+#: Functions that draw each element, and return the mapping for a colour bar.
 DRAWN: dict[type, Callable[[Axes, Look], ScalarMappable | None]] = {
     hv.Curve: _curve,
     hv.Points: _points,
