@@ -63,7 +63,7 @@ _OF_DOSAGES = Needs(by_variants=True, dosages=True)
 
 
 class Method(NamedTuple):
-    """What a method of ``ds.genobit`` needs, and where the summary lists it."""
+    """Requirements of a method of ``ds.genobit``, and its section in the summary."""
 
     needs: Needs
     analysis: str = ""

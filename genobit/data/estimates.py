@@ -44,7 +44,7 @@ _WITHOUT_EFFECT = {"compute", "progress"}
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a method, which is not made."""
+    """Method call to estimate; the method is not called."""
 
     data: Any
     """The Dataset or DataArray of the accessor."""

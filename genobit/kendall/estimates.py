@@ -37,7 +37,7 @@ SELECTED = 1.5e-7
 
 
 class Work(NamedTuple):
-    """What decides the cost of correlations."""
+    """Sizes that decide the cost of correlations."""
 
     sizes: tuple[int, int]
     """Variables of the rows and of the columns."""

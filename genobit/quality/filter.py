@@ -30,7 +30,7 @@ ROUNDING = 2.0**-44
 
 
 class Kept(NamedTuple):
-    """What passes the rules; None means that no rule applied."""
+    """Variants and samples that pass the rules; None means that no rule applied."""
 
     samples: NDArray[np.bool_] | None
     variants: NDArray[np.bool_] | None

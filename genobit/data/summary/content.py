@@ -175,7 +175,7 @@ MOST = 2**26
 
 @dataclass(frozen=True)
 class Page:
-    """What a summary says."""
+    """Content of a summary."""
 
     title: str
     facts: dict[str, str] = field(default_factory=dict)

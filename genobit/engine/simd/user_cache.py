@@ -32,7 +32,7 @@ def user_cache() -> Path:
     try:
         return _temporary()
     except OSError:
-        # Nothing can be written here; a later write will raise an error with this name.
+        # The folder cannot be written; a later write will raise an error with its name.
         return home.absolute()
 
 

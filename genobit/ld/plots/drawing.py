@@ -84,7 +84,7 @@ class Drawing:
     selected: Lines
     lead: Lines
     cells: list[str]
-    """What a cell shows, unless it is one pair."""
+    """Description of a cell that shows several pairs."""
     title: str
     xlabel: str
     ylabel: str
