@@ -16,7 +16,7 @@ from genobit.data.selection_by_label import Genome
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 #: Kind of each dimension in a selection.
 KINDS = {
@@ -26,6 +26,8 @@ KINDS = {
     "sample": "samples",
     "taxa": "samples",
 }
+#: Singular and plural of what the lists of a selection hold.
+NOUNS = {"variants": ("variant", "variants"), "samples": ("sample", "samples")}
 #: Names listed in a message.
 _SHOWN = 3
 
@@ -137,10 +139,23 @@ class Selection(traitlets.HasTraits):
         """Return the numbers of selected variants and samples."""
         return f"Selection: {self.in_words()}"
 
-    def in_words(self) -> str:
-        """Return the numbers of selected variants and samples as text."""
-        counts = [(len(getattr(self, kind)), kind) for kind in ("variants", "samples")]
-        words = [f"{n:,} {kind if n != 1 else kind[:-1]}" for n, kind in counts if n]
+    def in_words(self, nouns: Mapping[str, tuple[str, str]] = NOUNS) -> str:
+        """Return the numbers of selected variants and samples as text.
+
+        Parameters
+        ----------
+        nouns
+            Singular and plural of each list, such as those of taxa and sites.
+
+        Examples
+        --------
+        >>> import genobit as gb, xarray as xr
+        >>> ds = xr.Dataset({"sample_id": ("samples", ["ann", "bob"])})
+        >>> gb.Selection(ds, samples="bob").in_words()
+        '1 sample'
+        """
+        counts = [(len(getattr(self, kind)), names) for kind, names in nouns.items()]
+        words = [f"{n:,} {one if n == 1 else many}" for n, (one, many) in counts if n]
         return " and ".join(words) or "nothing"
 
     def clear(self) -> None:

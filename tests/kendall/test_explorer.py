@@ -18,6 +18,7 @@ import xarray as xr
 import genobit as gb
 from genobit.data.pairs.network import Network
 from genobit.kendall.explorer import data as correlated_module
+from genobit.kendall.explorer.card import place_card
 from genobit.kendall.explorer.data import KendallData
 from genobit.kendall.explorer.explorer import KendallExplorer
 from genobit.kendall.plots.communities import CommunityLayout
@@ -150,7 +151,7 @@ class TestNetwork:
         for view in ("network", "heatmap", "histogram"):
             assert not said(getattr(explorer, f"_{view}"))
         for tab, view in (("edges", "table"), ("variables", "variables")):
-            assert said(getattr(explorer, f"_{view}")) == "…"
+            assert said(getattr(explorer, f"_{view}")) == "computing …"
             explorer.tab = tab
             assert not said(getattr(explorer, f"_{view}"))
         explorer.threshold = 0.4
@@ -322,6 +323,15 @@ class TestFrame:
         explorer.clear_choice()
         assert not explorer.card.value
 
+    @pytest.mark.parametrize(
+        ("y", "top", "bottom"), [([90, 5, 50], "auto", "14px"), ([90, 5, 7], "32px", "auto")]
+    )
+    def test_card_is_at_the_corner_with_fewer_nodes(self, explorer, y, top, bottom):
+        x = np.array([10, 150, 20]) if top == "auto" else np.array([10, 20, 30])
+        laid = SimpleNamespace(x=x, y=np.array(y), frame=(200.0, 100.0))
+        place_card(explorer.card, laid)
+        assert (explorer.card.layout.top, explorer.card.layout.bottom) == (top, bottom)
+
     def test_card_has_what_was_chosen_last(self, explorer):
         links = explorer._scene.links
         hub = links.hubs()[0]
@@ -454,7 +464,7 @@ class TestData:
         monkeypatch.setattr(KendallData, "candidates", fail)
         explorer = expr.genobit.explore.kendall()
         assert explorer.status == "Error: no observation is left; choose others"
-        assert "see the message above" in said(explorer._network)
+        assert "see the message below" in said(explorer._network)
 
 
 def test_only_the_last_of_many_thresholds_is_arranged(expr, pairs, monkeypatch):

@@ -309,6 +309,14 @@ class TestSearchBox:
         assert explorer._marks()["selected"] == [1, 4]
         assert explorer.site != 4
 
+    def test_selection_in_words(self, explorer, box):
+        line = named(explorer, "genobit-parsimony-selection")
+        box.value = "b, e"
+        explorer.selection.variants = explorer._names["variants"].index[:1].tolist()
+        assert line.value.startswith("Selected: 1 site and 2 taxa (")
+        explorer.selection.samples = "b"
+        assert "and 1 taxon (" in line.value
+
     def test_unknown(self, explorer, box):
         box.value = "b, zebra"
         assert "there is no taxon 'zebra' among the 6 (a, b, c, …)" in explorer.status

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.kendall.explorer.card import pair_rows, variable_rows
+from genobit.kendall.explorer.card import pair_rows, place_card, variable_rows
 from genobit.kendall.explorer.data import KendallData, PairValues, Scene
 from genobit.kendall.explorer.files import KendallFiles
 from genobit.kendall.explorer.panels import Caption, side_by_side
@@ -150,8 +150,7 @@ class KendallExplorer(KendallFiles):
         name = "kendall_edges"
         self.children = framed(self, toolbar(self), drawer(self), tabs, name, search(self))
         # At the other side, the card would cover the scatter.
-        self.card.layout.right, self.card.layout.bottom = "auto", "auto"
-        self.card.layout.left, self.card.layout.top = "12px", "32px"
+        self.card.layout.right, self.card.layout.left = "auto", "12px"
 
     # Observers of traits and of the selection: a pair is two variants, points are samples.
 
@@ -208,7 +207,7 @@ class KendallExplorer(KendallFiles):
     def _got_candidates(self, result: Any, seconds: float) -> None:
         if isinstance(result, Exception):
             self._said = f"Error: {in_words(result)}"
-            self._say_in_all("There is nothing to draw: see the message above.")
+            self._say_in_all("There is nothing to draw: see the message below.", "")
             return
         self._candidates = held = result
         self.has_fdr = held.qvalue is not None
@@ -248,10 +247,10 @@ class KendallExplorer(KendallFiles):
         by_tau = self.threshold_by == "tau"
         self._say_in_all(held.why_none(self.threshold if by_tau else None, self.fdr))
 
-    def _say_in_all(self, text: str) -> None:
+    def _say_in_all(self, text: str, beside: str = "There is no edge to show.") -> None:
         self._network.say(text)
         for view in (self._heatmap, self._histogram, self._table, self._variables):
-            view.say("There is no edge to show.")
+            view.say(beside)
         for line in (self._heatmap_line, self._table_line, self._variables_line):
             line.say("")
 
@@ -284,6 +283,7 @@ class KendallExplorer(KendallFiles):
             labels = self.correlated.variable_labels
             chosen = colouring(self.colour_by, labels[self.colour_by]) if self.colour_by else None
             self._network.draw(scene.laid, colours_of(scene.shown, chosen), self.pair)
+            place_card(self.card, scene.laid)
         elif stale & {"pair", "variable"}:
             self._network.mark(self.pair, self._marked_nodes())
         if "heatmap" in stale:

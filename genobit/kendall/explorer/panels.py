@@ -11,13 +11,12 @@ class Caption(ipywidgets.HTML):
     """A line of small text over a picture or a table; `name` is part of its CSS class."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(layout={"margin": "2px 10px", "height": "20px", "overflow": "hidden"})
-        self.add_class(f"genobit-kendall-{name}")
+        super().__init__()
+        self.add_class("genobit-caption").add_class(f"genobit-kendall-{name}")
 
     def say(self, text: str) -> None:
         """Show a text."""
-        small = 'class="genobit-quiet" style="font-size: 12px"'
-        self.value = f"<span {small}>{html.escape(text)}</span>"
+        self.value = f"<span>{html.escape(text)}</span>"
 
 
 def side_by_side(

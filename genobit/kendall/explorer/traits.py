@@ -31,6 +31,7 @@ class KendallTraits(Explorer):
     _finder: Finder | None = None
 
     css = "genobit-kendall"
+    finds_all = True
     opened_by = "explore.kendall"
     tabs = ("picture", "edges", "variables")
     threshold_by = traitlets.Enum(("tau", "fdr"), "tau")

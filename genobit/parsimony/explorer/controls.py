@@ -25,9 +25,11 @@ def toolbar(explorer: ParsimonyTraits) -> list[ipywidgets.Widget]:
     sites = _site_steps(explorer)
 
     def offer(_change: Any) -> None:
-        search.layout.display = "none" if explorer.tree_names else "flex"
-        for part, name in ((sites, "tree"), (other, "two")):
-            part.layout.display = "flex" if explorer.view == name else "none"
+        known = bool(explorer.tree_names)
+        offered = {search: not known, tree: known}
+        offered |= {sites: known and explorer.view == "tree", other: explorer.view == "two"}
+        for part, there in offered.items():
+            part.layout.display = "flex" if there else "none"
 
     explorer.observe(offer, ["tree_names", "view"])
     offer(None)

@@ -377,7 +377,8 @@ class ParsimonyExplorer(ParsimonyTraits):
             self._words["search"] = self._trace.draw(search)
 
     def _say_in_all(self, text: str) -> None:
-        for view in (self._tree, self._track, self._changes, self._sites):
+        self._track.say("")
+        for view in (self._tree, self._changes, self._sites):
             view.say(text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import traitlets
@@ -52,7 +52,8 @@ class ParsimonyTraits(Explorer):
     _homoplasy: np.ndarray
 
     css = "genobit-parsimony"
-    selectable = "taxa"
+    finds_all = True
+    nouns: ClassVar = {"variants": ("site", "sites"), "samples": ("taxon", "taxa")}
     opened_by = "explore.parsimony"
     tabs = (PICTURE, "sites", "changes")
     view = traitlets.Enum(tuple(VIEWS.values()), "tree")

@@ -106,7 +106,8 @@ class FittedView(_ParsimonyView):
         """Hear of the size of a figure (a HoloViews hook)."""
         figure = plot.state
         fluid(self.height, _BESIDE, _BESIDE)(plot, None)
-        figure.update(toolbar_inner=True, outline_line_color=None)
+        # Inside, the tools would cover names at the right.
+        figure.update(toolbar_location="right", outline_line_color=None)
         figure.update(min_border_top=0, min_border_bottom=0)
         tell = CustomJS(args={"figure": figure}, code=_TELL)
         for side in ("inner_width", "inner_height"):

@@ -10,7 +10,7 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.data.selection import KINDS, Names, Selection
+from genobit.data.selection import KINDS, NOUNS, Names, Selection
 from genobit.engine.spelling import did_you_mean
 from genobit.visual.explorer.files import Export, Writers, csv_writer, write_new, write_page
 from genobit.visual.explorer.home import Throttled
@@ -20,7 +20,7 @@ from genobit.visual.looks import THEMES
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -60,6 +60,10 @@ class Explorer(Computing):
 
     #: Kind of names in the placeholder of the text box.
     selectable: ClassVar[str] = "variants or samples"
+    #: Whether the search box finds all names, so that the drawer needs no text box for them.
+    finds_all: ClassVar[bool] = False
+    #: Singular and plural of what the lists of the selection hold.
+    nouns: ClassVar[Mapping[str, tuple[str, str]]] = NOUNS
     #: Name of the method that opens this explorer.
     opened_by: ClassVar[str] = "explore"
     #: Values of the trait `tab`.

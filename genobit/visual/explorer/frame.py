@@ -33,10 +33,10 @@ def framed(
     """Return an explorer's children in the places that all explorers share.
 
     `toolbar` has up to three controls. The search box, the export menu and the drawer's button
-    follow them. `search` is the search box. Without it, the box for names is in the toolbar instead
-    of the drawer. `drawer` maps titles of sections to controls. `tabs` maps the values of the
-    explorer's trait `tab` to their contents, the picture first. `file` is the default name of saved
-    files.
+    follow them. `search` is the search box. Without it, the box for names is in the toolbar. With
+    it, that box is in the drawer, if the search box does not find all names. `drawer` maps titles
+    of sections to controls. `tabs` maps the values of the explorer's trait `tab` to their contents,
+    the picture first. `file` is the default name of saved files.
 
     It also sets `menu`, `drawer`, `card` and `status_row` of the explorer.
     """
@@ -46,7 +46,8 @@ def framed(
     explorer.observe(lambda _: explorer.card.place(over_picture=explorer.tab == PICTURE), "tab")
     explorer.menu = export_menu(explorer, named, copier)
     explorer.status_row = StatusRow(explorer)
-    sections = {**drawer, "Selection": selecting.parts(alone=search is None), "Files": [named]}
+    alone = search is None or explorer.finds_all
+    sections = {**drawer, "Selection": selecting.parts(alone=alone), "Files": [named]}
     explorer.drawer = _drawer(sections)
     opener = _opener(explorer.drawer)
     found = search or selecting.text

@@ -25,7 +25,7 @@ class SelectionRow:
     """A text box to select by name, the selection in words, and a button to clear it."""
 
     def __init__(self, explorer: Explorer) -> None:
-        self._selection = explorer.selection
+        self._selection, self._nouns = explorer.selection, explorer.nouns
         css = explorer.css
         self.text = ipywidgets.Text(
             placeholder=f"select {explorer.selectable} by name",
@@ -56,4 +56,5 @@ class SelectionRow:
         some = [str(name) for kind in SELECTED for name in getattr(self._selection, kind)[:4]]
         more = sum(len(getattr(self._selection, kind)) for kind in SELECTED) > len(some)
         names = f" ({', '.join(some)}{', …' if more else ''})" if some else ""
-        self.line.value = html.escape(f"Selected: {self._selection.in_words()}{names}")
+        words = self._selection.in_words(self._nouns)
+        self.line.value = html.escape(f"Selected: {words}{names}")

@@ -35,14 +35,15 @@ class View:
         self._home = home
         self._frame: Any = None
         self.box = ipywidgets.VBox().add_class(f"{self.css}-{self.name}")
-        self.say("…")
+        self.say("computing …")
 
     def say(self, text: str) -> None:
         """Show a sentence of plain text in place of the picture."""
         self._frame = None
         width, height = self.size
         sentence = ipywidgets.HTML(html.escape(text))
-        size = {"width": f"{width}px", "height": f"{height}px"}
+        least = f"min({width}px, 100% - 42px)"
+        size = {"width": "100%", "min_width": least, "height": f"{height}px"}
         fill(self.box, ipywidgets.HBox([sentence], layout=size).add_class("genobit-empty"))
 
     def _show(self, picture: Any, *hooks: Hook) -> None:
