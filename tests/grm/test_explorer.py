@@ -256,6 +256,25 @@ class TestPairs:
         assert len(table_of(explorer)) == 200
         assert "276 pairs, the 200 closest" in explorer._table_line.value
 
+    @pytest.mark.parametrize("kind", ["histogram", "kinship"])
+    def test_plot_of_pairs_leaves_room_for_the_card(self, drawn, explorer, kind):
+        explorer.pairs_as = kind
+        picture = getattr(explorer, f"_{kind}").box.children[0]
+        figure = picture.document.roots[0]
+        shown, (low, high) = figure.y_range, figure.yaxis[0].bounds
+
+        def share():
+            ends = np.array([shown.start, high, shown.end])
+            below, top, above = np.log(ends) if kind == "histogram" else ends
+            return (top - below) / (above - below)
+
+        assert (shown.start, shown.end) == (low, high)
+        explorer.selected = (1, 2)
+        assert share() == pytest.approx(0.57)
+        assert figure.yaxis[0].bounds == (low, high)
+        explorer.selected = ()
+        assert share() == pytest.approx(1.0)
+
     @pytest.mark.parametrize(("pairs_of", "found"), [("any", 23 + 22), ("both", 1)])
     def test_of_the_selection(self, explorer, pairs_of, found):
         explorer.pairs_of = pairs_of
@@ -324,9 +343,9 @@ class TestColours:
 
 class TestFrame:
     def test_tables_wait_for_their_tabs(self, drawn, explorer):
-        assert said(explorer._table) == said(explorer._samples) == "…"
+        assert said(explorer._table) == said(explorer._samples) == "computing …"
         explorer.tab = "samples"
-        assert said(explorer._table) == "…"
+        assert said(explorer._table) == "computing …"
         assert not said(explorer._samples)
         explorer._samples._picked([2, 7])
         assert explorer.selected == (2, 7)

@@ -15,6 +15,7 @@ from genobit.grm.explorer.figures import figure_of
 from genobit.grm.explorer.tables import card_of, component_table, matrix_in_words, sample_table
 from genobit.grm.explorer.traits import GRMTraits
 from genobit.grm.explorer.views import (
+    CARD_TOP,
     Components,
     Heatmap,
     Histogram,
@@ -23,7 +24,6 @@ from genobit.grm.explorer.views import (
     Samples,
     Scatter,
 )
-from genobit.grm.plots.clustered import HEIGHT
 from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
@@ -157,7 +157,7 @@ class GRMExplorer(GRMTraits):
         self._component_list = Components(self._home)
         self._kinship = Kinship(self._home, self._choose)
         beside = ipywidgets.VBox([self._scatter.box, self._histogram.box, self._kinship.box])
-        beside.layout.flex, beside.layout.min_width = "1 1 320px", "0"
+        beside.layout.flex, beside.layout.min_width = "1 1 250px", "0"
         tabs = {
             PICTURE: wrapping(self._heatmap.box, beside),
             "relatives": ipywidgets.VBox([self._table_line, self._table.box]),
@@ -167,7 +167,7 @@ class GRMExplorer(GRMTraits):
         self.children = framed(
             self, toolbar(self), drawer(self), tabs, "relationships", search(self)
         )
-        self.card.layout.bottom = "auto"
+        self.card.layout.top, self.card.layout.bottom = f"{CARD_TOP}px", "auto"
 
     # Files.
 
@@ -285,9 +285,6 @@ class GRMExplorer(GRMTraits):
         """Show the plot of pairs that is wanted, and compute it if it is of kinship."""
         for name, view in (("histogram", self._histogram), ("kinship", self._kinship)):
             view.box.layout.display = "flex" if name == self.pairs_as else "none"
-        # The upper right of the histogram is empty; that of the kinship has the names of degrees.
-        below = HEIGHT // 2 if self.pairs_as == "histogram" else 0
-        self.card.layout.top = f"{below + 32}px"
         if self.pairs_as == "kinship":
             work = partial(self.relations.kinship_plot, self._strip())
             self._work("KING kinship", work, self._got_kinship)
@@ -335,6 +332,8 @@ class GRMExplorer(GRMTraits):
             self._undrawn.add("samples")
         self._draw_tab()
         self.card.show(*card_of(self, every))
+        for view in (self._histogram, self._kinship):
+            view.leave_room(raised=bool(self.selected))
 
     def _draw_tab(self) -> None:
         """Draw the table in view if it is stale, and mark the selection in it."""

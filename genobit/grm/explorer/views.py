@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, cast
 import holoviews as hv
 import numpy as np
 
-from genobit.grm.plots.clustered import ABOVE, HEIGHT, LEFT, ROOM, SIDE, draw_clustered
+from genobit.grm.plots.clustered import BREADTH, HEIGHT, draw_clustered
 from genobit.grm.plots.kinship import PairCounts, count_pairs, draw_histogram, draw_pairs
 from genobit.grm.plots.paper_matrix import matrix_panel
 from genobit.grm.plots.relatives import draw_relatives
 from genobit.visual.explorer.selecting import BoxSelection, PointSelection
 from genobit.visual.explorer.view import TableView, View, drawn
 from genobit.visual.pixels import pair_at
-from genobit.visual.style import fluid
+from genobit.visual.style import fluid, with_hooks
 from genobit.visual.tables import Column, draw_table, numbers
 from genobit.visual.tokens import LIGHT
 
@@ -36,6 +36,8 @@ Range = tuple[float, float]
 _HALF, _TABLE = HEIGHT // 2, 470
 #: Space at the left and right of the two plots, so that their frames stand in line.
 _SIDES = 58, 14
+#: Share of the height of a plot that the card takes, and its place below the top of the picture.
+_CARD, CARD_TOP = 0.43, _HALF - 2
 
 
 def _small(plot: Any, element: Any) -> None:
@@ -68,7 +70,7 @@ class Heatmap(_GRMView):
     """
 
     name = "heatmap"
-    size = (LEFT + SIDE + ROOM, ABOVE + SIDE)
+    size = (BREADTH - 20, HEIGHT - 20)
 
     def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
@@ -77,6 +79,7 @@ class Heatmap(_GRMView):
         self._samples = np.empty(0, dtype="i8")
         self._panel: MatrixPanel | None = None
         self._selected: Sequence[int] = ()
+        self.box.layout.flex, self.box.layout.max_width = "8 1 330px", f"{BREADTH}px"
 
     def draw(
         self,
@@ -155,14 +158,43 @@ class Scatter(_GRMView):
         self._picks.show(selected)
 
 
-class Histogram(_GRMView):
+class _UnderCard(_GRMView):
+    """A plot of pairs that leaves its upper part to the card while there is one."""
+
+    size = (250, _HALF - 20)
+    _raised = False
+    _end: tuple[Any, float] = None, 0.0
+
+    def leave_room(self, *, raised: bool) -> None:
+        """Leave the upper part empty, or not."""
+        if raised != self._raised:
+            self._raised = raised
+            self._redraw()
+
+    def _fitted(self, picture: hv.Overlay) -> hv.Overlay:
+        options = picture.opts.get("plot").kwargs
+        low, end = options["ylim"]
+        if self._raised:
+            share = 1 / (1 - _CARD)
+            end = low * (end / low) ** share if options.get("logy") else low + (end - low) * share
+
+        def hook(plot: Any, _element: Any) -> None:
+            # Once: a reader who zoomed in keeps the place.
+            if self._end != (plot.state, end):
+                self._end = plot.state, end
+                plot.state.y_range.update(start=low, end=end)
+                plot.state.yaxis[0].bounds = options["ylim"]
+
+        return with_hooks(picture.opts(framewise=False), hook)
+
+
+class Histogram(_UnderCard):
     """Counts of pairs; a box chooses a range, a click clears it.
 
     ``chosen`` is called with a range, or None.
     """
 
     name = "histogram"
-    size = (320, _HALF - 20)
 
     def __init__(self, home: UiThread, chosen: Callable[[Range | None], None]) -> None:
         super().__init__(home)
@@ -184,18 +216,16 @@ class Histogram(_GRMView):
         self._redraw()
 
     def _picture(self) -> hv.Overlay:
-        picture = draw_histogram(drawn(self._counted), between=self._between)
-        return picture.opts(framewise=False)
+        return self._fitted(draw_histogram(drawn(self._counted), between=self._between))
 
 
-class Kinship(_GRMView):
+class Kinship(_UnderCard):
     """KING kinship of pairs; a box selects the samples of its pairs, a click those of one pair.
 
     ``chosen`` is called with positions of samples.
     """
 
     name = "kinship"
-    size = (320, _HALF - 20)
 
     def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
@@ -218,7 +248,7 @@ class Kinship(_GRMView):
         self._redraw()
 
     def _picture(self) -> hv.Overlay:
-        return draw_relatives(drawn(self._plot), self._selected).opts(framewise=False)
+        return self._fitted(draw_relatives(drawn(self._plot), self._selected))
 
 
 class Pairs(_GRMView, TableView):

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 #: Screen pixels: the side of the square, and the space around it. Names of blocks are above. The
 #: tree and the strip are at the left, and marks of the selection at the right and below.
-SIDE, ABOVE, LEFT, ROOM = 452, 20, 90, 12
+SIDE, ABOVE, LEFT, ROOM = 444, 26, 90, 12
 _TREE, _STRIP, _MARK = (-86, -13), (-10, -3), 5
-#: Height of the figure: the colour bar is below the square.
-HEIGHT = 540
+#: Width and height of the figure at most. Bokeh leaves 10 pixels at both sides, and the colour bar
+#: is below the square.
+BREADTH, HEIGHT = 20 + LEFT + SIDE + ROOM, 536
 #: Up to this many runs of selected samples have frames; the matrix is paler around more runs.
 FRAMED = 5
 #: Least side of a frame in pixels.
@@ -60,8 +61,6 @@ def draw_clustered(shown: MatrixPanel, selected: Sequence[int] = ()) -> hv.Overl
         xlim=(_at(-LEFT, n), _at(SIDE + ROOM, n)),
         ylim=(_at(-ABOVE, n), _at(SIDE + ROOM, n)),
         invert_yaxis=True,
-        frame_width=LEFT + SIDE + ROOM,
-        frame_height=ABOVE + SIDE + ROOM,
         xaxis=None,
         yaxis=None,
         show_legend=False,
@@ -103,7 +102,8 @@ def _image(shown: MatrixPanel) -> hv.Image:
         colorbar_opts={
             "width": 150,
             "height": 8,
-            "location": (LEFT, 0),
+            # Its title is as wide as a heatmap in a narrow explorer.
+            "location": (12, 0),
             "padding": 2,
             "title_standoff": 3,
             "title_text_font_size": "11px",
@@ -201,8 +201,10 @@ def _marks(runs: np.ndarray, n_samples: int) -> hv.Segments:
 
 
 def _frame(plot: Any, _element: Any) -> None:
-    """Let the tools appear inside of the figure when the mouse is over it (a HoloViews hook)."""
+    """Let a figure shrink as a whole, and show its tools under the mouse (a HoloViews hook)."""
     figure = plot.state
+    figure.update(frame_width=None, frame_height=None, width=None, height=None)
+    figure.update(sizing_mode="scale_width", aspect_ratio=BREADTH / HEIGHT, max_width=BREADTH)
     figure.update(outline_line_color=None, toolbar_inner=True, min_border=0)
     figure.toolbar.update(logo=None, autohide=True)
     figure.grid.visible = False
