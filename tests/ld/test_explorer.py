@@ -508,6 +508,26 @@ class TestFrame:
         with pytest.raises(traitlets.TraitError, match="did you mean 'pairs'"):
             explorer.tab = "pair"
 
+    def test_status_is_of_the_tab(self, bits):
+        explorer = bits.genobit.explore.ld()
+        window = explorer.status
+        explorer.tab = "pairs"
+        assert "pairs with |r²|" in explorer.status
+        explorer.tab = "decay"
+        assert explorer.status == window
+        explorer.try_to(explorer.go_to, "no-such-variant")
+        explorer.tab = "variants"
+        assert explorer.status.startswith("Error")
+
+    def test_failure_at_the_start(self, bits, monkeypatch):
+        def fail(*_arguments):
+            raise MemoryError("too many variants")
+
+        monkeypatch.setattr("genobit.ld.explorer.data.Cohort.window", fail)
+        explorer = bits.genobit.explore.ld()
+        assert explorer.status == "Error: too many variants"
+        assert "see the message below" in explorer._track.box.children[0].children[0].value
+
     def test_the_card_shows_the_selected_pair(self, bits):
         explorer = bits.genobit.explore.ld()
         assert explorer.card.layout.display == "none"

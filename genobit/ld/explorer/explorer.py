@@ -121,7 +121,7 @@ class LDExplorer(LDTraits):
         self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")
         self._track = Track(self._home, self._on_track_tap)
         self._genes = Genes(self._home, genes)
-        self._lists = Lists(self._home, self._select_rows)
+        self._lists = Lists(self._home, lambda rows: setattr(self, "selected", rows))
         picture = ipywidgets.VBox((self._track.box, self._genes.box, self._plot_box))
         tabs = dict.fromkeys(self.tabs, self._lists.box) | {PICTURE: picture}
         self.children = framed(self, toolbar(self), drawer(self), tabs, "ld", search(self))
@@ -205,6 +205,8 @@ class LDExplorer(LDTraits):
             self._draw(stale)
         except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
             self._complain(error)
+            if self._window is None:
+                self._track.say("There is nothing to draw: see the message below.")
 
     def _compute_window(self) -> None:
         self._choose_cohort()
@@ -213,15 +215,15 @@ class LDExplorer(LDTraits):
     def _outline(self) -> None:
         """Choose the blocks to outline: given ones, or those of a window that is not thinned."""
         window = self._now()
-        self.status = window.in_words() + self._of_samples_in_words()
+        said = window.in_words() + self._of_samples_in_words()
         self._outlined = self._blocks if self.show_blocks else None
-        if not self.show_blocks or self._blocks is not None:
-            return
-        if window.choice.step > 1:
-            self.status += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or give blocks="
-            return
-        self._outlined = window.blocks
-        self.status += f"; {number(self._outlined.sizes['blocks'], 'block')} of these variants"
+        if self.show_blocks and self._blocks is None:
+            if window.choice.step > 1:
+                said += f"; blocks: zoom in to {MAX_VARIANTS:,} variants, or give blocks="
+            else:
+                self._outlined = window.blocks
+                said += f"; {number(self._outlined.sizes['blocks'], 'block')} of these variants"
+        self._said = self.status = said
 
     def _compute_row(self) -> None:
         self._row = None
@@ -274,7 +276,8 @@ class LDExplorer(LDTraits):
     def _draw_list(self) -> None:
         least = self.threshold * scale_of(self.statistic).limits[1]
         said = self._lists.draw(self.tab, self._now(), self._row, least, self.selected)
-        self.status = said or self.status
+        if said or not self.status.startswith("Error"):
+            self.status = said or self._said
 
     def _build_plot(self) -> None:
         self._frame, self._repaint = Frame(), PaintedDrawing()
@@ -391,9 +394,6 @@ class LDExplorer(LDTraits):
         seen = self._gestures.target or window.extent(self.axis)
         nearest = nearest_point(window.coordinates(self.axis), heights / top, x, y / top, seen)
         self.lead = int(window.choice.variants[nearest])
-
-    def _select_rows(self, variants: tuple[int, ...]) -> None:
-        self.selected = variants
 
     def _shape(self) -> str:
         return "square" if self.view == "square" else "down"
