@@ -32,7 +32,7 @@ def drawer(explorer: EpistasisTraits) -> dict[str, list[ipywidgets.Widget]]:
     """Return the section of the ranking."""
     text = ipywidgets.Text(
         description="filter",
-        placeholder="names, contig:from-to",
+        placeholder="name or region",
         tooltip="words that every listed combination has; then Enter",
         continuous_update=False,
     )

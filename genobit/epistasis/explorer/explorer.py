@@ -118,8 +118,7 @@ class EpistasisExplorer(EpistasisTraits):
             "permutations": ipywidgets.VBox([self._permutations.box]),
         }
         self.children = framed(self, toolbar(self), drawer(self), tabs, "epistasis")
-        if self.ranked.order in BROAD:
-            self.card.add_class("genobit-aside")
+        self.card.add_class("genobit-aside" if self.ranked.order in BROAD else "genobit-below")
 
     # Selection: variants from other explorers filter the table; this one selects its combination.
 

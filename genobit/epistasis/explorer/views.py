@@ -14,6 +14,7 @@ from genobit.epistasis.plots.penetrance import draw_cells
 from genobit.epistasis.plots.ranking import draw_permutations, draw_ranking
 from genobit.visual.explorer.selecting import BoxSelection
 from genobit.visual.explorer.view import TableView, View, drawn
+from genobit.visual.looks import wrapping
 from genobit.visual.style import fluid
 
 if TYPE_CHECKING:
@@ -30,15 +31,15 @@ REACH = 8.0
 #: Visible rows of the table.
 ROWS = 19
 #: Height in screen pixels of the arcs, and of the cells and marginals by the number of members.
-ARCS, CELLS = 240, {1: 260, 2: 285, 3: 285, 4: 290}
+ARCS, CELLS = 240, {1: 260, 2: 268, 3: 285, 4: 290}
 #: Width in screen pixels of the cells, without their axes, by the number of members.
 CELLS_WIDE = {1: 300, 2: 300, 3: 530, 4: 480}
 #: Numbers of members whose cells leave no room for the marginals beside them.
 BROAD = (3, 4)
-#: Greatest width of the marginals with counts, by the number of members.
-MARGINALS_WIDE = {1: 560, 2: 600, 3: 255, 4: 255}
+#: Least width of the marginals without their axis, and greatest with counts.
+MARGINALS_WIDE = 255
 #: Smallest width of the arcs, and width of the place of the card.
-ARCS_LEAST, CARD = 420, 254
+ARCS_LEAST, CARD = 350, 254
 #: Height of texts above and below the frame of the cells.
 _AROUND = 66
 
@@ -123,11 +124,10 @@ class Marginals(_EpistasisView):
 
     def draw(self, found: Ranked, rank: int, of_class: int) -> None:
         """Draw the members of combination ``rank``."""
-        most = MARGINALS_WIDE.get(found.order, 1000)
-        picture = draw_marginals(found, rank, of_class, most)
+        picture = draw_marginals(found, rank, of_class, MARGINALS_WIDE)
         options = picture.opts.get("plot").kwargs
         title = f"each member by itself; {options['title'].splitlines()[-1]}"
-        least = 75 + int(options["frame_width"] if found.order > 1 else 240)
+        least = 75 + (MARGINALS_WIDE if found.order in CELLS else int(options["frame_width"]))
         self.box.layout.flex = f"1 1 {least}px"
         height = ARCS if found.order in BROAD else CELLS.get(found.order, 285)
         fitted = fluid(height, 58, 10)
@@ -158,21 +158,22 @@ class Permutations(_EpistasisView):
         return draw_permutations(drawn(self._found), self._marked)
 
 
-def picture_of(order: int, cells: Cells, marginals: Marginals, genome: Genome) -> ipywidgets.VBox:
+def picture_of(order: int, cells: Cells, marginals: Marginals, genome: Genome) -> ipywidgets.HBox:
     """Return the picture: cells, marginals and arcs, with a place for the card.
 
-    Broad cells are beside the card, and narrow ones beside the marginals.
+    Broad cells are beside the card. Narrow ones are beside the marginals, or beside the card if
+    the page is narrow, too.
     """
-    cells.box.layout.flex = "0 0 auto"
+    broad = order in BROAD
+    cells.box.layout.flex = "0 0 100%" if broad else "0 0 auto"
     genome.box.layout.flex = f"1 1 {ARCS_LEAST}px"
     for view in (marginals, genome):
         view.box.layout.min_width = "0"
     place = ipywidgets.Box(layout={"flex": f"0 1 {CARD}px"})
-    rows = [[cells.box, marginals.box], [genome.box, place]]
-    if order in BROAD:
-        rows = [[cells.box], [genome.box, marginals.box]]
-    layout = {"flex_flow": "row wrap", "align_items": "flex-start"}
-    return ipywidgets.VBox([ipywidgets.HBox(parts, layout=layout) for parts in rows])
+    line = ipywidgets.Box(layout={"flex": "0 0 100%", "height": "0"}).add_class("genobit-break")
+    if broad:
+        return wrapping(cells.box, genome.box, marginals.box)
+    return wrapping(cells.box, marginals.box, line, genome.box, place)
 
 
 def card_of(found: Ranked, rank: int) -> list[tuple[str, str]]:
