@@ -14,6 +14,7 @@ from tests.browser.jupyterlab import (
     by_hand,
     changed,
     drawn,
+    fits,
     open_drawer,
     place,
     redrawn,
@@ -94,6 +95,7 @@ def test_frame_is_whole(page: Any) -> None:
     finally:
         page.set_viewport_size(size)
     card_of(page).wait_for()
+    fits(page, "genobit-epistasis")
 
 
 def card_of(page: Any) -> Any:

@@ -14,6 +14,7 @@ from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
     drawn,
+    fits,
     open_drawer,
     place,
     point_at,
@@ -123,6 +124,10 @@ def is_marked(picture: np.ndarray) -> np.ndarray:
     """Return the pixels in the colour of selected samples, bool (y, x)."""
     colour = [int(SELECTED_COLOUR[k : k + 2], 16) for k in (1, 3, 5)]
     return (picture[..., :3] == colour).all(axis=2)
+
+
+def test_fits_into_620_pixels(page: Any) -> None:
+    fits(page, "genobit-grm")
 
 
 def test_lasso_selects_everywhere(page: Any) -> None:

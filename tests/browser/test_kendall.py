@@ -15,6 +15,7 @@ from tests.browser.jupyterlab import (
     changed,
     click_at,
     drawn,
+    fits,
     open_drawer,
     point_at,
     redrawn,
@@ -74,6 +75,10 @@ def test_starts_with_pictures_and_says_what_is_held(page: Any) -> None:
     says(lambda: text(page, "status"), "1,124,250 pairs tested", "weaker ones are not shown")
     for view in ("network", "heatmap", "histogram"):
         drawn(figure(page, view))
+
+
+def test_fits_into_620_pixels(page: Any) -> None:
+    fits(page, "genobit-kendall")
 
 
 def test_slider_counts_and_draws(page: Any) -> None:

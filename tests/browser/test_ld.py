@@ -12,6 +12,7 @@ from tests.browser.jupyterlab import (
     by_hand,
     click_at,
     drawn,
+    fits,
     open_drawer,
     place,
     point_at,
@@ -84,6 +85,10 @@ def _plot(page: Any) -> Any:
 def test_starts_with_a_picture_and_says_what_was_computed(page: Any) -> None:
     says(lambda: _status(page), "300 variants, 44,850 pairs")
     drawn(_plot(page))
+
+
+def test_fits_into_620_pixels(page: Any) -> None:
+    fits(page, "genobit-ld")
 
 
 def test_frequency_slider_recomputes(page: Any) -> None:

@@ -14,6 +14,7 @@ from tests.browser.jupyterlab import (
     by_hand,
     click_at,
     drawn,
+    fits,
     open_drawer,
     place,
     redrawn,
@@ -85,6 +86,10 @@ def test_starts_with_the_first_tree(page: Any) -> None:
     until(lambda: (np.ptp(drawn(tree), axis=2) > 30).mean() > 0.01, "branches")
     until(lambda: share_of(drawn(track), POINT_COLOUR) > 0.002, "bars")
     says(lambda: text(page, "card"), "site ", "fewest on any tree", "CI", "RI")
+
+
+def test_fits_into_620_pixels(page: Any) -> None:
+    fits(page, "genobit-parsimony")
 
 
 def test_branch_lists_its_changes(page: Any) -> None:
