@@ -35,14 +35,16 @@ class Plot:
         kind
             Kind of plot. The default is the first kind listed for the result:
 
-            - LD: "triangle", "heatmap", "decay", "histogram"; with one variant: "track"
+            - LD: "triangle", "heatmap", "decay", "histogram"; with a single variant as ``other``:
+              "track"
             - pruning, blocks: "track"; clumps: "manhattan"; decay: "curve"
             - LD scores: "track", "histogram"
             - relationships: "heatmap", "histogram", "pairs"; unrelated samples: "bars"
             - principal components: "scatter", "scree", "loadings"
             - rank correlations and similarities: "heatmap", "histogram"
             - interactions: "penetrance", "ranking", "arcs", "marginals", "permutations"
-            - a tree: "homoplasy", "sites"; ancestral states: "tree"; a search: "trace"
+            - lengths of one tree: "homoplasy", "sites"; of several trees, or with ``sites=False``:
+              "lengths"; ancestral states: "tree"; a search: "trace"
             - allele frequencies: "spectrum"
             - statistics of variants: "spectrum", "histogram", "hwe"
             - statistics of samples: "histogram", "scatter"
@@ -124,7 +126,8 @@ class DatasetPlot(Plot):
         **options
             ``p``, the column of the p-values; by default it is recognised by its name. ``log10``,
             whether the column holds -log10 of p. ``significance``, the p-value of the dashed line,
-            5e-8 by default. ``note``, lines to add to the notes.
+            5e-8 by default. ``note``, lines to add to the figure's notes, such as the source of the
+            data.
 
         Returns
         -------
@@ -182,7 +185,8 @@ class DatasetPlot(Plot):
         method
             Method of the matrix, as for `.genobit.grm()`.
         colour_limits
-            Relationships at the two ends of the colour scale. The default is chosen from the pairs.
+            Lowest and highest relationship of the colour scale. The default is computed from the
+            values off the diagonal.
         autosomes
             Which contigs are autosomes, as for `.genobit.grm()`. Other contigs are left out, and
             the figure counts their variants.
@@ -322,8 +326,8 @@ class ReportMethods:
         If the data do not allow a section, the page gives the reason. If a section fails, the page
         says why, and a RuntimeWarning appears. Principal components and kinship use at most 50,000
         evenly spaced autosomal variants with a minor allele frequency of at least 0.05. LD decay
-        uses at most 20,000 autosomal variants with the same frequency limit, in runs of 1,000
-        neighbours.
+        uses at most 20,000 of the autosomal variants that pass the same frequency limit. If there
+        are more, it uses evenly spaced runs of 1,000 consecutive ones.
 
         Examples
         --------

@@ -145,7 +145,8 @@ class Selection(traitlets.HasTraits):
         Parameters
         ----------
         nouns
-            Singular and plural of each list, such as those of taxa and sites.
+            Singular and plural to write for each list, such as ``{"variants": ("site", "sites"),
+            "samples": ("taxon", "taxa")}``.
 
         Examples
         --------
@@ -179,7 +180,8 @@ class Selection(traitlets.HasTraits):
         ------
         ValueError
             If the data have neither variants nor samples. If a selected name occurs in no
-            registered data, or if unnamed data differ in size from registered data.
+            registered data. If these data have names and registered data have none, or the reverse.
+            If data without names differ in size from registered data.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

@@ -45,9 +45,9 @@ class Options:
     """Folder for temporary files. Every worker must be able to read it.
 
     `epistasis` writes its genotypes there if they exceed ``eager_limit``; with None it raises an
-    error. A tree search with ``bootstrap=`` numbers the distinct columns of the alignment. It
-    writes the number of each site there if these exceed ``eager_limit`` bytes; with None it keeps
-    them in memory.
+    error. A tree search with ``bootstrap=`` keeps one number for each site: the index of its column
+    among the distinct columns of the alignment. It writes these numbers there if they could exceed
+    ``eager_limit`` bytes; with None it keeps them in memory.
     """
     longest_search: float | None = 3600.0
     """Longest estimated time of a search in seconds; a longer search is refused.

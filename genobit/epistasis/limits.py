@@ -32,9 +32,9 @@ class EpistasisLimits:
         Smallest number of samples with calls at all members of a ranked combination. The default is
         half of the samples with a phenotype. With few samples, large scores arise by chance.
     min_count
-        Smallest number of samples in each class, and in each genotype cell that is not empty, of a
-        ranked combination. The number of a cell is summed over the classes. Only samples with calls
-        at all members count.
+        Smallest number of samples that a ranked combination has in each class, and in each genotype
+        cell that is not empty. The samples of a cell are counted over all classes. Only samples
+        with calls at all members count.
 
     Notes
     -----

@@ -1,7 +1,8 @@
 """Relatives: KING-robust kinship, identity by state and degrees of relationship.
 
-Over the N variants called in both samples, h_i and h_j count heterozygous calls of one sample, H
-variants heterozygous in both, IBS0 opposite homozygotes, IBS2 equal dosages and IBS1 the rest:
+N variants are called in both samples. Among them, h_i and h_j are the numbers of heterozygous calls
+of samples i and j. H is the number of variants heterozygous in both, IBS0 of opposite homozygotes,
+IBS2 of equal dosages, and IBS1 of the rest:
 
     kinship = (H - 2 IBS0) / (2 m) + 1/2 - (h_i + h_j) / (4 m),  m = min(h_i, h_j)
     IBS     = (2 IBS2 + IBS1) / (2 N)

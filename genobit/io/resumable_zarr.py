@@ -58,7 +58,7 @@ def to_zarr(
 
     Dask's active scheduler computes and writes the chunks, and releases each one once it is
     written. On a cluster, all workers need access to the file system of the store. Memory holds the
-    chunks being written, and the packed genotypes for 16 chunks.
+    chunks being written, and the packed genotypes of 16 chunks of rows (variants or samples).
 
     A store opens only when it is complete. Until then, every Zarr reader raises an error that says
     how to resume. Keep the folder ``STORE.progress`` next to an incomplete store, because a resumed

@@ -168,9 +168,10 @@ class PCAMethods:
         Returns
         -------
             float64 (samples, components), lazy. Dosages are standardised with the allele
-            frequencies in ``pcs``, and missing calls are imputed with the mean dosage. If ``pcs``
-            lists the two alleles of a variant in the opposite order, its dosage is flipped to count
-            the other allele. ``attrs["variants_flipped"]`` is the number of flipped variants.
+            frequencies p in ``pcs``, and missing calls are imputed with the mean dosage 2 p. If
+            ``pcs`` lists the two alleles of a variant in the opposite order, its dosage is flipped
+            to count the other allele. ``attrs["variants_flipped"]`` is the number of flipped
+            variants.
 
         Raises
         ------

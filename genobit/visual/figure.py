@@ -60,7 +60,7 @@ class Figure:
         Function that returns the print version, a `genobit.visual.paper.page.Paper`. By default,
         the print version is drawn from the HoloViews object.
     title
-        Title in the representation. The default is the title of the HoloViews object.
+        Title in ``repr``. The default is the first line of the title of the HoloViews object.
 
     Examples
     --------

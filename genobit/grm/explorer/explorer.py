@@ -58,7 +58,7 @@ class GRMExplorer(GRMTraits):
     Parameters
     ----------
     ds
-        Genotypes, packed or not. If `grm` and `pcs` are given, `ds` needs only samples.
+        Genotypes, packed or not. With `grm` and `pcs`, the dimension `samples` is enough.
     grm
         Initial relationship matrix, for example from `genobit.open_gcta()`. By default the matrix
         of `method` is computed.
@@ -90,8 +90,8 @@ class GRMExplorer(GRMTraits):
         Pairs to list in the table. "all" lists all pairs, "any" the pairs with at least one
         selected sample, and "both" the pairs of two selected samples.
     pairs_as
-        Plot of pairs: "histogram" of the relationships, or "kinship", which shows KING kinship
-        against the share of opposite homozygotes, from all variants.
+        Plot of pairs: "histogram" of the relationships, or "kinship": KING kinship against the
+        share of opposite homozygotes. "kinship" ignores `of_variants` and uses all `autosomes`.
     of_variants
         Variants to use for relationships: "all", or "selected" for the selected variants only.
         Principal components and a given matrix always use all variants.
@@ -197,9 +197,9 @@ class GRMExplorer(GRMTraits):
     def figure(self) -> Figure:
         """Return the picture in view as a figure for papers.
 
-        The figure has the matrix, the principal components and the kinship of all samples. It has
-        only the matrix if the heatmap shows some of the samples, if the Dataset has no genotypes,
-        or before the components are computed.
+        The figure has the matrix, the components and the kinship of all samples. It has only the
+        matrix before the components are computed, for fewer than three samples, for a heatmap of
+        some of the samples only, and for a Dataset without genotypes.
         """
         return figure_of(self, drawn(self._view), self._components, self._colouring())
 

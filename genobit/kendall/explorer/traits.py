@@ -74,9 +74,10 @@ class KendallTraits(Explorer):
     def go_to(self, text: str) -> None:
         """Choose the variables that a text names; errors go to the status line.
 
-        One name lists the edges of its variable. Two names choose a pair. A group, or more names,
-        opens the network of its variables. Names or groups of observations select these
-        observations. An empty text chooses nothing.
+        One name lists the edges of its variable. Two names choose a pair. Three or more names, a
+        group (all variables with one value of a label) or a region of variants opens the network of
+        these variables. Names or groups of observations select these observations. An empty text
+        clears the chosen pair and variable.
 
         Parameters
         ----------

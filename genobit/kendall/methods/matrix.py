@@ -57,9 +57,9 @@ class KendallArrayMethods:
             Other variables of the same observations. They become the columns of the result.
         pvalue
             Also return two-sided p-values and the number of observations. True chooses the test as
-            ``scipy.stats.kendalltau`` does. Two variables without ties get the exact test, if they
-            have at most 33 observations, or at most one concordant or one discordant pair. All
-            others get the asymptotic test, with tie correction. "asymptotic", "exact" and
+            ``scipy.stats.kendalltau`` does. Two variables without ties get the exact test if they
+            have at most 33 observations, at most one concordant pair, or at most one discordant
+            pair. All others get the asymptotic test, with tie correction. "asymptotic", "exact" and
             "permutation" select one test for all.
         missing
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.

@@ -37,7 +37,8 @@ def ld_track(
     axis
         "position" draws distances to scale. "rank" spaces the variants evenly.
     first_rank, rank_step
-        Rank of the first variant, and difference in rank between neighbours, for a rank axis.
+        With ``axis="rank"``: rank of the first variant, and difference in rank between consecutive
+        variants of `r2_row` (above 1 if variants were thinned).
 
     Returns
     -------
@@ -145,7 +146,7 @@ def ld_decay(
     bins: int = 40,
     max_distance: float | None = None,
 ) -> hv.Overlay:
-    """Draw mean LD by distance; for a fitted decay also its curve and half-decay distance.
+    """Draw mean LD by distance; for a result of `ld_decay`, also its curve and half-decay distance.
 
     Parameters
     ----------
@@ -176,7 +177,7 @@ def ld_decay(
     -----
     NaN pairs (monomorphic variants) and pairs on different contigs are left out. For a fitted
     decay, the title gives the half-decay distance with its confidence interval. With several
-    populations, the legend gives them.
+    populations, the legend gives both for each population.
 
     Examples
     --------

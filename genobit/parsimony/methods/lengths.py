@@ -159,10 +159,10 @@ class ParsimonyMethods:
         -----
         A state is a candidate of a node if it needs the fewest changes below the node. With
         "acctran", a node keeps the state of its parent if this state is a candidate. With
-        "deltran", it also keeps a state that needs one change more than a candidate. All other
-        nodes, and the root, take their first candidate in the order of ``attrs["states"]``. Nodes
-        with more than two children are hard polytomies (true multiple splits). Their candidates
-        follow Hartigan (1973).
+        "deltran", it also keeps its parent's state if that state needs one change more than a
+        candidate. All other nodes, and the root, take their first candidate in the order of
+        ``attrs["states"]``. Nodes with more than two children are hard polytomies (true multiple
+        splits). Their candidates follow Hartigan (1973).
 
         Examples
         --------

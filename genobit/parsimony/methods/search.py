@@ -122,8 +122,9 @@ class ParsimonySearchMethods:
             For a dask alignment whose distinct columns need more than ``get_options().eager_limit``
             bytes.
         OSError
-            With ``bootstrap``, if the folder ``get_options().spill_to`` has too little space for
-            one number for each site.
+            With ``bootstrap``, if the numbers of all sites are written to the folder
+            ``get_options().spill_to`` and it has too little space (see
+            `genobit.engine.options.Options`).
 
         Notes
         -----

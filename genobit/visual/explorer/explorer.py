@@ -185,7 +185,7 @@ class Explorer(Computing):
     def python(self) -> str:
         """Return the code that opens the explorer with this view.
 
-        Data get the name of their variable in the notebook, or "ds" if no variable holds them.
+        The code calls the data by the notebook variable that holds them, or "ds" if there is none.
         """
         kind: Any = type(self)
         values = {"theme": self.theme, "tab": self.tab}
