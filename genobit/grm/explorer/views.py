@@ -63,22 +63,45 @@ class _GRMView(View):
     css = "genobit-grm"
 
 
-class Heatmap(_GRMView):
-    """The clustered matrix; a box selects its rows and columns, a click its pair.
-
-    ``chosen`` is called with positions of samples.
-    """
-
-    name = "heatmap"
-    size = (BREADTH - 20, HEIGHT - 20)
+class _SampleView(_GRMView):
+    """View that calls ``chosen`` with positions of samples."""
 
     def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
         super().__init__(home)
         self._chosen = chosen
-        self._arranged: OrderedMatrix | None = None
-        self._samples = np.empty(0, dtype="i8")
-        self._panel: MatrixPanel | None = None
-        self._selected: Sequence[int] = ()
+
+
+class _MarkedView(_SampleView):
+    """Picture that is drawn again when other samples are selected."""
+
+    _selected: Sequence[int] = ()
+
+    def mark(self, selected: Sequence[int]) -> None:
+        """Mark samples, given by position."""
+        self._selected = selected
+        self._redraw()
+
+
+class _ListView(_SampleView, TableView):
+    """Table whose rows choose their samples."""
+
+    size = (460, 180)
+
+    def _picked(self, rows: list[int]) -> None:
+        self._chosen(np.unique(self._members[rows]).tolist())
+
+
+class Heatmap(_MarkedView):
+    """The clustered matrix; a box selects its rows and columns, a click its pair."""
+
+    name = "heatmap"
+    size = (BREADTH - 20, HEIGHT - 20)
+    _arranged: OrderedMatrix | None = None
+    _samples = np.empty(0, dtype="i8")
+    _panel: MatrixPanel | None = None
+
+    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
+        super().__init__(home, chosen)
         self.box.layout.flex, self.box.layout.max_width = "8 1 330px", f"{BREADTH}px"
 
     def draw(
@@ -97,11 +120,6 @@ class Heatmap(_GRMView):
         self._panel = matrix_panel(arranged, None if strip is None else strip.of(samples))
         self._selected = selected
         self._build(self._picture, BoxSelection(self._boxed, self._tapped).hook)
-
-    def mark(self, selected: Sequence[int]) -> None:
-        """Mark samples, given by position."""
-        self._selected = selected
-        self._redraw()
 
     def _picture(self) -> hv.Overlay:
         here = np.flatnonzero(np.isin(self._samples, self._selected))
@@ -219,19 +237,11 @@ class Histogram(_UnderCard):
         return self._fitted(draw_histogram(drawn(self._counted), between=self._between))
 
 
-class Kinship(_UnderCard):
-    """KING kinship of pairs; a box selects the samples of its pairs, a click those of one pair.
-
-    ``chosen`` is called with positions of samples.
-    """
+class Kinship(_UnderCard, _MarkedView):
+    """KING kinship of pairs; a box selects the samples of its pairs, a click those of one pair."""
 
     name = "kinship"
-
-    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
-        super().__init__(home)
-        self._chosen = chosen
-        self._plot: KinshipPlot | None = None
-        self._selected: Sequence[int] = ()
+    _plot: KinshipPlot | None = None
 
     def draw(self, plot: KinshipPlot, selected: Sequence[int]) -> None:
         """Draw pairs, with rings around those of two selected samples."""
@@ -242,28 +252,15 @@ class Kinship(_UnderCard):
         )
         self._build(self._picture, boxes.hook, _small)
 
-    def mark(self, selected: Sequence[int]) -> None:
-        """Mark samples, given by position."""
-        self._selected = selected
-        self._redraw()
-
     def _picture(self) -> hv.Overlay:
         return self._fitted(draw_relatives(drawn(self._plot), self._selected))
 
 
-class Pairs(_GRMView, TableView):
-    """Table of pairs; a row selects its two samples.
-
-    ``chosen`` is called with positions of samples.
-    """
+class Pairs(_ListView):
+    """Table of pairs; a row selects its two samples."""
 
     name = "table"
-    size = (460, 180)
-
-    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
-        super().__init__(home)
-        self._chosen = chosen
-        self.table: pd.DataFrame | None = None
+    table: pd.DataFrame | None = None
 
     def draw(self, selected: Sequence[int]) -> None:
         """Draw ``table``, from `list_pairs`; rows of two selected samples are marked."""
@@ -274,22 +271,11 @@ class Pairs(_GRMView, TableView):
         else:
             self.say("There is no such pair.")
 
-    def _picked(self, rows: list[int]) -> None:
-        self._chosen(np.unique(self._members[rows]).tolist())
 
-
-class Samples(_GRMView, TableView):
-    """Table of samples; rows select them.
-
-    ``chosen`` is called with positions of samples.
-    """
+class Samples(_ListView):
+    """Table of samples; rows select them."""
 
     name = "samples"
-    size = (460, 180)
-
-    def __init__(self, home: UiThread, chosen: Callable[[Iterable[int]], None]) -> None:
-        super().__init__(home)
-        self._chosen = chosen
 
     def draw(self, table: pd.DataFrame, selected: Sequence[int]) -> None:
         """Draw a table with a row for each sample, in the order of the data."""
@@ -299,9 +285,6 @@ class Samples(_GRMView, TableView):
         }
         picture = draw_table(table, columns, width=95 * len(columns), height=_TABLE, fit=True)
         self._list(picture, np.arange(len(table))[:, None], selected)
-
-    def _picked(self, rows: list[int]) -> None:
-        self._chosen(np.unique(self._members[rows]).tolist())
 
 
 class Components(_GRMView):

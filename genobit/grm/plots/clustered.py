@@ -11,14 +11,12 @@ import numpy as np
 
 from genobit.grm.plots.heatmap import pair_hook, pale, runs_of, texts
 from genobit.grm.plots.paper_tree import tree_lines
-from genobit.visual.clusters import CLUSTERED_SAMPLES
-from genobit.visual.style import SELECTED_COLOUR, WHITE, matrix_image, number
+from genobit.visual.style import SELECTED_COLOUR, WHITE, matrix_image
 from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genobit.grm.plots.heatmap import OrderedMatrix
     from genobit.grm.plots.paper_matrix import MatrixPanel
 
 #: Screen pixels: the side of the square, and the space around it. Names of blocks are above. The
@@ -69,21 +67,6 @@ def draw_clustered(shown: MatrixPanel, selected: Sequence[int] = ()) -> hv.Overl
     )
 
 
-def notes_of(arranged: OrderedMatrix) -> list[str]:
-    """Return what a reader of the picture has to know: shared pixels, order, missing values."""
-    tree, bins = arranged.tree, arranged.bins
-    notes = []
-    if bins.per_pixel > 1:
-        notes.append(f"pixel: farthest from 0 of {bins.per_pixel} × {bins.per_pixel} samples")
-    if arranged.n_samples > CLUSTERED_SAMPLES:
-        notes.append(f"not clustered: more than {CLUSTERED_SAMPLES:,} samples")
-    if tree.without:
-        notes.append(f"grey: no value, {number(tree.without, 'sample')}")
-    elif np.isnan(arranged.pixels).any():
-        notes.append("grey: no value")
-    return notes
-
-
 def _at(pixel: float, n_samples: int) -> float:
     """Convert screen pixels from the corner of the square to ranks."""
     return -0.5 + pixel / SIDE * n_samples
@@ -92,7 +75,7 @@ def _at(pixel: float, n_samples: int) -> float:
 def _image(shown: MatrixPanel) -> hv.Image:
     arranged, bins = shown.arranged, shown.arranged.bins
     bounds = (bins.start, bins.start, bins.stop, bins.stop)
-    label = " · ".join([shown.scale.name, *notes_of(arranged)])
+    label = " · ".join([shown.scale.name, *arranged.notes("pixel")])
     return matrix_image(arranged.pixels, "value", bounds, shown.scale).opts(
         hooks=[pair_hook(texts(arranged), shown.scale.label)],
         tools=["pan", "wheel_zoom", "box_select", "reset"],

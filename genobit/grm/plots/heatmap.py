@@ -69,6 +69,19 @@ class OrderedMatrix:
         """Number of samples on each side."""
         return len(self.tree.order)
 
+    def notes(self, cell: str) -> list[str]:
+        """Return what a reader has to know: shared cells (as ``cell`` names them), order, gaps."""
+        notes, per = [], self.bins.per_pixel
+        if per > 1:
+            notes.append(f"{cell}: farthest from 0 of {per} × {per} samples")
+        if self.n_samples > CLUSTERED_SAMPLES:
+            notes.append(f"not clustered: more than {CLUSTERED_SAMPLES:,} samples")
+        if self.tree.without:
+            notes.append(f"grey: no value, {number(self.tree.without, 'sample')}")
+        elif np.isnan(self.pixels).any():
+            notes.append("grey: no value")
+        return notes
+
 
 def arrange(grm: xr.DataArray, max_pixels: int = MAX_PIXELS) -> OrderedMatrix:
     """Order the samples of a relationship matrix by its tree and choose its pixels and colours.

@@ -15,7 +15,6 @@ from matplotlib.patches import Rectangle
 from genobit.grm.plots.heatmap import OrderedMatrix, arrange
 from genobit.grm.plots.paper_tree import Block, Nodes, blocks_of, draw_tree, group_codes, nodes_of
 from genobit.grm.plots.result import measure_of
-from genobit.visual.clusters import CLUSTERED_SAMPLES
 from genobit.visual.colouring import Colouring, colouring_of, labels_of_side, one_colour_each
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.texts import (
@@ -186,21 +185,11 @@ def _scale(arranged: OrderedMatrix, limits: Sequence[float] | None) -> Scale:
 
 def _notes(arranged: OrderedMatrix) -> list[str]:
     """Return what the panel shows and what it leaves out."""
-    tree, attrs = arranged.tree, arranged.matrix.attrs
+    attrs = arranged.matrix.attrs
     first = number(arranged.n_samples, "sample")
     if "variants" in attrs:
         first += f", {number(int(attrs['variants']), 'variant')}"
-    notes = [first, *left_out(attrs)]
-    per = arranged.bins.per_pixel
-    if per > 1:
-        notes.append(f"cell: farthest from 0 of {per} × {per} samples")
-    if arranged.n_samples > CLUSTERED_SAMPLES:
-        notes.append(f"not clustered: more than {CLUSTERED_SAMPLES:,} samples")
-    if tree.without:
-        notes.append(f"grey: no value, {number(tree.without, 'sample')}")
-    elif np.isnan(arranged.pixels).any():
-        notes.append("grey: no value")
-    return notes
+    return [first, *left_out(attrs), *arranged.notes("cell")]
 
 
 def draw_matrix(axes: Axes, shown: MatrixPanel, left: float, top: float, side: float) -> Axes:

@@ -64,28 +64,8 @@ def region(
     ----------
     ds
         Dataset of genotypes with ``variant_position``.
-    association
-        Table with a p-value for each variant: a pandas DataFrame, an xarray Dataset, or the path of
-        a text file. A Series needs identifiers as its index. Rows are matched by identifier. If no
-        identifier of the table matches, all rows are matched by contig and position. The figure
-        counts rows that match no variant, and variants without a p-value.
-    region
-        Region to draw, such as "2:136.5Mb-136.7Mb". By default, the contig of the lead variant if
-        that contig has at most 1,000 variants. Otherwise, 250 kb to each side of the lead variant.
-    lead
-        Identifier or index of the lead variant. The default is the variant with the smallest p, in
-        ``region`` if that is given.
-    genes
-        Path of a GFF3 file, or a table of genes.
-    genetic_map
-        Path of a genetic map, or a table. Recombination rates get an axis on the right.
-    blocks
-        True outlines haplotype blocks, and False does not. A result of `.genobit.ld_blocks()`
-        outlines its blocks.
-    statistic
-        Statistic of the triangle, as for `.genobit.ld()`.
-    min_maf
-        Smallest minor allele frequency of the variants in all panels.
+    association, region, lead, genes, genetic_map, blocks, statistic, min_maf
+        As for `genobit.data.plotting.DatasetPlot.region`.
     p
         Column of the p-values. By default it is recognised by its name.
     log10

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from bokeh.models import CustomJS
 
 from genobit.parsimony.plots.homoplasy import (
     bars_in_words,
@@ -18,6 +17,7 @@ from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import draw_faced, face
 from genobit.parsimony.plots.tree import draw_tree
+from genobit.visual.explorer.gestures import on_size
 from genobit.visual.explorer.home import Throttled
 from genobit.visual.explorer.selecting import BoxSelection
 from genobit.visual.explorer.view import TableView, View, drawn
@@ -109,10 +109,7 @@ class FittedView(_ParsimonyView):
         # Inside, the tools would cover names at the right.
         figure.update(toolbar_location="right", outline_line_color=None)
         figure.update(min_border_top=0, min_border_bottom=0)
-        tell = CustomJS(args={"figure": figure}, code=_TELL)
-        for side in ("inner_width", "inner_height"):
-            figure.js_on_change(side, tell)
-        figure.on_change("tags", self._on_size)
+        on_size(figure, self._on_size)
 
     def _on_size(self, _attr: str, _old: list[Any], new: list[Any]) -> None:
         before, now = np.array(self.room), np.array(new, dtype="f8")
@@ -120,16 +117,6 @@ class FittedView(_ParsimonyView):
         if (abs(now - before) > before / 50).any():
             self.room = (float(now[0]), float(now[1]))
             self._resized()
-
-
-_TELL = """
-    window.clearTimeout(figure.genobit_timer)
-    const tell = () => {
-        const {inner_width, inner_height} = figure
-        if (inner_width > 0 && inner_height > 0) figure.tags = [inner_width, inner_height]
-    }
-    figure.genobit_timer = window.setTimeout(tell, 100)
-"""
 
 
 class TreeView(FittedView):

@@ -96,8 +96,8 @@ class Gestures:
             # Another view of the figure may have set y for its own height.
             figure.y_range.js_on_change("start", follow)
             for side in ("inner_width", "inner_height"):
-                figure.js_on_change(side, follow, _tell_size(figure))
-            figure.on_change("tags", self._on_size)
+                figure.js_on_change(side, follow)
+            on_size(figure, self._on_size)
         figure.on_event(Tap, lambda event: self._tapped(event.x, event.y))
 
     def _apply(self) -> None:
@@ -193,8 +193,8 @@ def _tell(figure: Any) -> Any:
     return CustomJS(args={"x": figure.x_range, "patience": 1e3 * PATIENCE}, code=code)
 
 
-def _tell_size(figure: Any) -> Any:
-    """Return browser code that reports the size of the frame to Python when it rests."""
+def on_size(figure: Any, heard: Callable[[str, list[Any], list[Any]], None]) -> None:
+    """Call ``heard`` (a Bokeh callback of `tags`) with the size of the frame when it rests."""
     code = """
         window.clearTimeout(figure.genobit_timer)
         const tell = () => {
@@ -203,4 +203,7 @@ def _tell_size(figure: Any) -> Any:
         }
         figure.genobit_timer = window.setTimeout(tell, 100)
     """
-    return CustomJS(args={"figure": figure}, code=code)
+    tell = CustomJS(args={"figure": figure}, code=code)
+    for side in ("inner_width", "inner_height"):
+        figure.js_on_change(side, tell)
+    figure.on_change("tags", heard)
