@@ -16,7 +16,7 @@ from genobit.engine.schedule.batches import in_groups
 from genobit.grm.kinship import DEGREES, shared
 from genobit.grm.pairs import above_diagonal, tile_tasks
 from genobit.visual.paper.page import size_of
-from genobit.visual.paper.texts import Room, lines_of, size_of_text
+from genobit.visual.paper.texts import Room, block_size, lines_of
 from genobit.visual.style import number
 from genobit.visual.tokens import BANDS, LIGHT, NOTE_PT, OTHER_GROUP
 
@@ -276,7 +276,7 @@ def _write_notes(axes: Axes, room: Room, notes: list[str]) -> None:
     low, high = axes.get_ylim()
     inside = "\n".join(lines_of(notes, max(0.45 * room.width, 22.0)))
     ends = np.array([0.0, (DEGREES["third degree"] - low) / (high - low) * room.height])
-    boxes = _candidates(room.width, ends, *size_of_text(inside, NOTE_PT), (0.0, 0.0))
+    boxes = _candidates(room.width, ends, *block_size(inside, NOTE_PT), (0.0, 0.0))
     boxes = boxes[room.allowed(boxes)]
     boxes = boxes[room.covered(boxes) == 0]
     if len(boxes):
@@ -309,7 +309,7 @@ def _places(
     low, high = axes.get_ylim()
     out: list[np.ndarray | None] = []
     for text in texts:
-        wide, tall = size_of_text(text.text, NOTE_PT)
+        wide, tall = block_size(text.text, NOTE_PT)
         ends = (np.clip([text.low, text.high], low, high) - low) / (high - low) * room.height
         boxes = _candidates(room.width, ends, wide, tall, text.corner)
         boxes = boxes[room.allowed(boxes, 0.2)]

@@ -19,10 +19,10 @@ from genobit.visual.colouring import Colouring, colouring_of, labels_of_side, on
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.texts import (
     LETTER,
+    block_size,
     left_out,
     lines_of,
     millimetres,
-    size_of_text,
 )
 from genobit.visual.style import Scale, number
 from genobit.visual.tokens import AXIS_PT, BASE_PT, LIGHT, NOTE_PT
@@ -263,7 +263,7 @@ def _draw_blocks(axes: Axes, shown: MatrixPanel) -> None:
     for block in shown.blocks:
         name = " + ".join(shown.names[k] for k in block.groups)
         for text in (f"{name}  ({block.size:,})", name):
-            if size_of_text(text)[0] <= width * block.size / n - 0.5:
+            if block_size(text)[0] <= width * block.size / n - 0.5:
                 middle = (block.first + block.last + 1) / 2 / n
                 axes.text(
                     middle,

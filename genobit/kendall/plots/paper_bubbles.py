@@ -13,8 +13,9 @@ from matplotlib.colors import to_rgb, to_rgba
 from genobit.kendall.plots import paper_key as key
 from genobit.kendall.plots.communities import BUBBLES, CommunityLayout, gather
 from genobit.kendall.plots.paper_names import Names, write_name
-from genobit.visual.paper.labels import Obstacles, leader, place_labels, text_size, write_text
+from genobit.visual.paper.labels import Obstacles, leader, place_labels
 from genobit.visual.paper.page import MARGIN, size_of
+from genobit.visual.paper.texts import text_size, wrapped, write_text
 from genobit.visual.style import number
 from genobit.visual.tokens import LIGHT
 
@@ -61,7 +62,7 @@ class Bubbles:
                 f". Not drawn: {len(rest):,} of {len(links.communities):,} communities, with "
                 f"{sum(map(len, rest)):,} nodes"
             )
-        return key.wrapped(text, width - 2 * MARGIN)
+        return wrapped(text, width - 2 * MARGIN)
 
     def _foot(self, width: float) -> float:
         lines = len(self.note(width))

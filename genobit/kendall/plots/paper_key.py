@@ -11,8 +11,8 @@ from bokeh.palettes import Viridis256
 from matplotlib.colors import ListedColormap, to_rgba
 
 from genobit.visual.colouring import one_colour_each
-from genobit.visual.paper.labels import fitted, text_size, write_text
 from genobit.visual.paper.page import INCH, MARGIN
+from genobit.visual.paper.texts import fitted, text_size, write_text
 from genobit.visual.style import SCALES
 from genobit.visual.tokens import AXIS_PT, GROUPS, HAIRLINE_PT, LIGHT, OTHER_GROUP
 
@@ -264,18 +264,6 @@ def draw_edge_key(
         axes.scatter([x + size / 2], [y], s=area(size), c=LIGHT.quiet, linewidths=0)
         write_text(axes, x + size + 0.5, y, f"{degree:,}")
         x += size + 1.9 + text_size(f"{degree:,}")[0]
-
-
-def wrapped(text: str, width: float) -> list[str]:
-    """Break a text into lines of at most this width in millimetres."""
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_size(longer)[0] <= width:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
 
 
 def draw_note(axes: Axes, lines: list[str], top: float) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.engine.spelling import did_you_mean
-from genobit.visual.paper.labels import fitted, write_text
+from genobit.visual.paper.texts import fitted, write_text
 from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:

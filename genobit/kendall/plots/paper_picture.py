@@ -16,8 +16,9 @@ from genobit.kendall.plots.network import HUBS
 from genobit.kendall.plots.paper_names import Names, write_name
 from genobit.kendall.plots.paper_places import apart, ends_of, into_box, shape_of
 from genobit.kendall.plots.paper_zones import LINE, Cell, has_large, zones_of
-from genobit.visual.paper.labels import Obstacles, leader, place_labels, text_size
+from genobit.visual.paper.labels import Obstacles, leader, place_labels
 from genobit.visual.paper.page import DPI, MARGIN, size_of
+from genobit.visual.paper.texts import text_size, wrapped
 from genobit.visual.style import number
 from genobit.visual.tokens import LIGHT, OTHER_GROUP
 
@@ -150,7 +151,7 @@ class Picture:
         """Return what the picture shows and leaves out, in lines."""
         text = in_words(self.links, self.kept, self.groups)
         text += f". Edges are an image of {DPI} dpi" if self.pixels else ""
-        return key.wrapped(text, width - 2 * MARGIN)
+        return wrapped(text, width - 2 * MARGIN)
 
     @property
     def pixels(self) -> bool:

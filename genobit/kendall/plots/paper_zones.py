@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from genobit.kendall.plots.paper_key import LARGEST
-from genobit.visual.paper.labels import text_size
 from genobit.visual.paper.page import MARGIN
+from genobit.visual.paper.texts import text_size
 
 #: A component is large with this number of nodes and twice the nodes of the next one.
 LARGE = 12

@@ -8,9 +8,10 @@ import numpy as np
 
 from genobit.ld.plots.drawing import PictureOptions, description
 from genobit.ld.plots.paper_map import colour_bar, draw_square, draw_triangle
-from genobit.ld.plots.paper_text import LINE, beside_apex, width_of, wrapped
+from genobit.ld.plots.paper_text import LINE, beside_apex
 from genobit.ld.plots.result import axis_label, computed
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
+from genobit.visual.paper.texts import hinted_width, wrapped
 from genobit.visual.style import megabases
 from genobit.visual.tokens import BASE_PT, LIGHT, NOTE_PT
 
@@ -112,7 +113,7 @@ def _below(width: float, notes: list[str], half: float) -> float:
     """Return the room in millimetres for notes that do not fit beside the apex."""
     if beside_apex(notes, half) is not None:
         return 0.0
-    return LINE * len(wrapped(["; ".join(notes)], width - 2 * MARGIN)) + 1.0
+    return LINE * len(wrapped("; ".join(notes), width - 2 * MARGIN)) + 1.0
 
 
 def _triangle(
@@ -135,7 +136,7 @@ def _triangle(
     colour_bar(shown, scale, str(matrix.name), look.threshold, box)
     lines = beside_apex(notes, half)
     if lines is None:
-        lines = wrapped(["; ".join(notes)], page_width - 2 * MARGIN)
+        lines = wrapped("; ".join(notes), page_width - 2 * MARGIN)
         write_lines(axes, lines, MARGIN, page_height - MARGIN - LINE * len(lines), "left")
     elif apex == "down":
         write_lines(shown, lines, across, half - LINE * len(lines), "right")
@@ -177,7 +178,7 @@ def _position_ticks(axes: Axes, matrix: xr.DataArray, look: PictureOptions, side
     along = axes.xaxis if side == 1 else axes.yaxis
     label = axis_label(matrix, side, look.axis)
     label = label[:1].upper() + label[1:]
-    if width_of(label, BASE_PT) > size_of(axes)[1 - side]:
+    if hinted_width(label, BASE_PT) > size_of(axes)[1 - side]:
         label = label.split(", ")[0]
     along.set_label_text(label)
     if look.axis == "rank":
@@ -196,7 +197,7 @@ def _position_ticks(axes: Axes, matrix: xr.DataArray, look: PictureOptions, side
 
 def _square_height(width: float, ratio: float, notes: list[str]) -> float:
     across = width - _BESIDE - _BAR - 2 * MARGIN
-    above = LINE * len(wrapped(["; ".join(notes)], width - 2 * MARGIN)) + 1.5
+    above = LINE * len(wrapped("; ".join(notes), width - 2 * MARGIN)) + 1.5
     return across * ratio + above + _ALONG + 2 * MARGIN
 
 
@@ -205,7 +206,7 @@ def _square(
 ) -> None:
     axes.axis("off")
     page_width, page_height = size_of(axes)
-    lines = wrapped(["; ".join(notes)], page_width - 2 * MARGIN)
+    lines = wrapped("; ".join(notes), page_width - 2 * MARGIN)
     above = LINE * len(lines) + 1.5
     across = page_width - _BESIDE - _BAR - 2 * MARGIN
     across = max(min(across, (page_height - above - _ALONG - 2 * MARGIN) / ratio), 1.0)

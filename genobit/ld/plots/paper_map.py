@@ -9,19 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
+from matplotlib.transforms import Affine2D
 
-from genobit.engine.extras import needed_by
 from genobit.ld.plots.outlines import Lines, legs, outlines
 from genobit.ld.plots.result import computed
 from genobit.visual.paper.page import panel
 from genobit.visual.pixels import Pixels, aggregated
 from genobit.visual.style import Scale, palette
 from genobit.visual.tokens import CASING_PT, HAIRLINE_PT, LIGHT, NOTE_PT, OUTLINE_PT
-
-with needed_by("A figure for a paper"):
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_rgb
-    from matplotlib.transforms import Affine2D
 
 if TYPE_CHECKING:
     import xarray as xr

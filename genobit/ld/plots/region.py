@@ -10,7 +10,7 @@ from genobit.ld.methods.region import RegionView, region_view
 from genobit.ld.plots.drawing import PictureOptions
 from genobit.ld.plots.paper_ld import write_lines
 from genobit.ld.plots.paper_map import colour_bar, draw_triangle
-from genobit.ld.plots.paper_text import LINE, width_of
+from genobit.ld.plots.paper_text import LINE
 from genobit.ld.plots.region_association import (
     draw_association,
     panel_letter,
@@ -21,6 +21,7 @@ from genobit.ld.plots.region_layout import Layout, fitting, lay_out
 from genobit.ld.plots.region_tracks import draw_connectors, draw_genes
 from genobit.ld.plots.result import computed
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
+from genobit.visual.paper.texts import hinted_width
 from genobit.visual.pixels import AGGREGATES
 from genobit.visual.style import number, scale_of
 from genobit.visual.tokens import LIGHT, NOTE_PT
@@ -217,7 +218,7 @@ def _label_blocks(axes: Axes, view: RegionView, layout: Layout, blocks: xr.Datas
         if last - first + 1 < _LABELLED * count:
             continue
         text = f"{float(blocks['kb'].values[k]):,.0f} kb"
-        wide = width_of(text) + 1.0
+        wide = hinted_width(text) + 1.0
         x, y = (first + last + 1) / 2 * cell, (last - first + 1) / 2 * cell + 2.2
         # The legs are at 45 degrees.
         apart = abs(abs(x - lead) - y)

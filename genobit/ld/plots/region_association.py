@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from genobit.engine.extras import needed_by
-from genobit.ld.plots.paper_text import width_of
 from genobit.ld.plots.region_layout import LEAD, MARK, NO_VALUE, ROW, TITLE, Layout, short_name
 from genobit.visual.paper.page import MARGIN, panel, size_of
+from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import (
     AXIS_PT,
     HAIRLINE_PT,
@@ -20,9 +20,6 @@ from genobit.visual.tokens import (
     PANEL_PT,
     TITLE_PT,
 )
-
-with needed_by("A figure for a paper"):
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +91,7 @@ def place_texts(view: RegionView, layout: Layout, significance: float | None) ->
         lead, leader = _lead_box(view, layout, marks, line, float(view.strength[view.lead] * scale))
     if line is None or significance is None:
         return Texts(lead, leader, None)
-    wide = width_of(f"$P$ = {_power(significance)}", math=True)
+    wide = hinted_width(f"$P$ = {_power(significance)}", math=True)
     return Texts(lead, leader, _line_box(layout, marks, lead, line, wide))
 
 
@@ -154,7 +151,7 @@ def _lead_box(
 ) -> tuple[Box, bool]:
     """Return a box for the name beside the mark at height `y`, or above all marks."""
     x, high = float(layout.places(view.position[view.lead])), _NAME_HIGH
-    wide = width_of(short_name(view), TITLE_PT, weight="bold")
+    wide = hinted_width(short_name(view), TITLE_PT, bold=True)
     for up in (0.0, 1.6, 2.8, -1.6):
         for left in (x - 2.2 - wide, x + 2.2):
             box = (left, y + up - high / 2, left + wide, y + up + high / 2)

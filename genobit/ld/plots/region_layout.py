@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.ld.plots.genes import LANES, label_lanes
-from genobit.ld.plots.paper_text import LINE, beside_apex, width_of, wrapped
+from genobit.ld.plots.paper_text import LINE, beside_apex
 from genobit.visual.paper.page import MARGIN
+from genobit.visual.paper.texts import hinted_width, wrapped
 from genobit.visual.style import WIDTH, number, shortened
 from genobit.visual.tokens import BASE_PT
 
@@ -105,7 +106,7 @@ def lay_out(view: RegionView, notes: list[str], width: float) -> Layout:
     if genes is not None and (unnamed := int((~genes.named).sum())):
         notes = [*notes, f"{number(unnamed, 'gene')} without a name, in the last row"]
     beside = beside_apex(notes, across / 2)
-    below = wrapped(["; ".join(notes)], width - 2 * MARGIN) if beside is None else []
+    below = wrapped("; ".join(notes), width - 2 * MARGIN) if beside is None else []
     bottom = triangle_top + across / 2 + (1.0 + LINE * len(below) if below else 0.0)
     return Layout(
         left, across, legend, top, association, genes_top, genes, connectors_top, connectors,
@@ -130,7 +131,7 @@ def fitting(layout: Callable[[float], Layout], width: float, height: float) -> L
 
 def title_width(view: RegionView) -> float:
     """Return the width of the title of the legend."""
-    return width_of(f"r2 with {short_name(view)}")
+    return hinted_width(f"r2 with {short_name(view)}")
 
 
 def short_name(view: RegionView) -> str:
@@ -143,7 +144,7 @@ def _legend(view: RegionView, across: float) -> list[list[tuple[float, str, int]
     bins = [*range(len(BINS)), LEAD]
     if np.isnan(view.lead_r2[~np.isnan(view.strength)]).any():
         texts, bins = [*texts, "no r²"], [*bins, NO_VALUE]
-    widths = [MARK + width_of(text) for text in texts]
+    widths = [MARK + hinted_width(text) for text in texts]
     first = title_width(view)
     gap = (across - first - sum(widths)) / len(texts)
     rows: list[list[tuple[float, str, int]]] = [[(0.0, short_name(view), TITLE)]]
@@ -167,7 +168,7 @@ def _lanes(view: RegionView, low: float, high: float, across: float) -> GeneLane
     ends = (table["start"].to_numpy("f8") - 0.5, table["end"].to_numpy("f8") + 0.5)
     left, right = (np.clip((end - low) * scale, 0.0, across) for end in ends)
     names = [shortened(str(name), _LONGEST_NAME) for name in table["name"]]
-    widths = np.array([width_of(name, BASE_PT, slant="italic") for name in names])
+    widths = np.array([hinted_width(name, BASE_PT, italic=True) for name in names])
     # The widest letter of all names counts, so that no name reaches into the next.
     letter = max((w / len(x) for w, x in zip(widths, names, strict=True) if x), default=1.0)
     pixel = WIDTH / across

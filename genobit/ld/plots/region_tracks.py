@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.collections import LineCollection, PolyCollection
 
-from genobit.engine.extras import needed_by
 from genobit.ld.plots.paper_map import cased
-from genobit.ld.plots.paper_text import width_of
 from genobit.ld.plots.region_layout import BAR, LANE, GeneLanes, Layout
 from genobit.visual.paper.page import panel
+from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import (
     AXIS_PT,
     BASE_PT,
@@ -19,9 +19,6 @@ from genobit.visual.tokens import (
     OTHER_GROUP,
     OUTLINE_PT,
 )
-
-with needed_by("A figure for a paper"):
-    from matplotlib.collections import LineCollection, PolyCollection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,7 +111,7 @@ def _mark_lead(
     rows = []
     for k in np.flatnonzero(lanes.named).tolist():
         left = float(lanes.name_left[k])
-        wide = width_of(lanes.names[k], BASE_PT, slant="italic")
+        wide = hinted_width(lanes.names[k], BASE_PT, italic=True)
         if left - 0.8 < x < left + wide + 0.8:
             rows.append(int(lanes.lane[k]))
     lines: Lines = []

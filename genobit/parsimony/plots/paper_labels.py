@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.parsimony.plots.paper_layout import ROOT
-from genobit.parsimony.plots.paper_text import MM, capital, width_of
+from genobit.visual.paper.texts import capital, millimetres, width_of
 from genobit.visual.tokens import NOTE_PT, OUTLINE_PT
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def label_branches(content: Content, placed: Frame) -> Labels:
 
 def _distance(pitch: float) -> float:
     """Return the distance of a number from its branch, smaller where tips are close."""
-    line = OUTLINE_PT * MM
+    line = OUTLINE_PT * millimetres(1)
     free = pitch - line - capital(NOTE_PT) - 2 * _OVER
     return min(line / 2 + _OVER + max(0.8 * free, 0.01), _FAR)
 
@@ -167,7 +167,7 @@ def _bar_boxes(bars: Floats) -> Floats:
 def _lines(placed: Frame) -> Floats:
     """Return boxes around all lines of the tree and its root."""
     pieces = placed.tree.pieces
-    half = OUTLINE_PT * MM / 2
+    half = OUTLINE_PT * millimetres(1) / 2
     x, y = float(placed.tree.x[-1]), float(placed.tree.y[-1])
     pieces = np.vstack([pieces, [x - ROOT, y, x, y]])
     low = np.minimum(pieces[:, :2], pieces[:, 2:]) - half

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.parsimony.plots.layout import Tree, TreeLayout, depths, even_depths, ranks, rectangular
-from genobit.parsimony.plots.paper_text import capital, cut, width_of, wrapped
 from genobit.visual.paper.page import MARGIN
+from genobit.visual.paper.texts import capital, fitted, width_of, wrapped
 from genobit.visual.tokens import BASE_PT, NOTE_PT, TITLE_PT
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def frame(content: Content, width: float, pitch: float) -> Frame:
     widest = _NAMES * width
     if max(width_of(name, points) for name in content.names) > widest:
         points = NOTE_PT
-    names = [cut(name, points, widest) for name in content.names]
+    names = [fitted(name, widest, points) for name in content.names]
     shortened = sum(a != b for a, b in zip(names, content.names, strict=True))
     taken = max(width_of(name, points) for name in names)
     node, letter = max(min(_NODE, 0.7 * pitch), 0.4), min(_LETTER, 0.98 * pitch)
@@ -130,7 +130,7 @@ def frame(content: Content, width: float, pitch: float) -> Frame:
         taken = max(taken, width_of("consistency", NOTE_PT))
     names_right = beside.left
     names_left = names_right - taken
-    title = wrapped(content.title, TITLE_PT, width - 2 * MARGIN, bold=True)
+    title = wrapped(content.title, width - 2 * MARGIN, TITLE_PT, bold=True)
     header = MARGIN + _TITLE_LINE * len(title)
     shown = [*([beside.focus] if beside.focus else []), *beside.columns]
     if shown:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.patches import Rectangle
 
-from genobit.engine.extras import needed_by
 from genobit.parsimony.plots.paper_layout import ROOT, note_lines, row_of
 from genobit.parsimony.plots.paper_sites import consistency_text, letter_colour
-from genobit.parsimony.plots.paper_text import MM, capital, width_of
 from genobit.visual.paper.page import MARGIN, family
+from genobit.visual.paper.texts import capital, millimetres, width_of
 from genobit.visual.tokens import (
     AXIS_PT,
     CASING_PT,
@@ -21,10 +22,6 @@ from genobit.visual.tokens import (
     OUTLINE_PT,
     TITLE_PT,
 )
-
-with needed_by("A figure for a paper"):
-    from matplotlib.collections import LineCollection
-    from matplotlib.patches import Rectangle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +78,7 @@ def _dots(axes: Axes, x: Any, y: Any, diameter: float, colours: Sequence[str], l
     """Draw dots; white ones have an edge, and those of nodes are cut out of the branches."""
     plain = LIGHT.paper if label == "nodes" else "none"
     edges = [plain if colour != LIGHT.paper else LIGHT.quiet for colour in colours]
-    area = (diameter / MM) ** 2
+    area = (diameter / millimetres(1)) ** 2
     axes.scatter(
         x, y, s=area, c=list(colours), edgecolors=edges, linewidths=AXIS_PT, label=f"_{label}",
         zorder=3,

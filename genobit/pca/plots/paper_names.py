@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.patheffects import withStroke
 
 from genobit.visual.paper.page import size_of
-from genobit.visual.paper.texts import Room, readable, size_of_text
+from genobit.visual.paper.texts import Room, block_size, readable
 from genobit.visual.tokens import BASE_PT, CASING_PT, HAIRLINE_PT, LIGHT
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def places_of_names(
         if not len(own):
             continue
         others = [p for other, p in points.items() if other != name and len(p)]
-        wanted = size_of_text(name, size, "bold")
+        wanted = block_size(name, size, bold=True)
         box = _place(room, wanted, own, np.concatenate(others) if others else own)
         if box is not None:
             room.take(box)

@@ -13,7 +13,7 @@ from genobit.pca.plots.paper_names import name_groups
 from genobit.pca.plots.scatter import axis_label
 from genobit.visual.colouring import Colouring, colouring_of, one_colour_each
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
-from genobit.visual.paper.texts import left_out, lines_of, millimetres, size_of_text
+from genobit.visual.paper.texts import block_size, left_out, lines_of, millimetres
 from genobit.visual.style import number
 from genobit.visual.tokens import AXIS_PT, LIGHT, NOTE_PT
 
@@ -173,7 +173,7 @@ def _bar(axes: Axes, colour: Colouring) -> None:
         bar.text(at, 1.3, text, fontsize=NOTE_PT, ha=side, transform=bar.transAxes)
     for spine in bar.spines.values():
         spine.set(visible=True, linewidth=AXIS_PT, color=LIGHT.edge)
-    wide, _ = size_of_text(colour.name, NOTE_PT)
+    wide, _ = block_size(colour.name, NOTE_PT)
     bar.annotate(
         colour.name if wide < width - long - 2 else "",
         (0, 0.5),

@@ -1,23 +1,10 @@
-"""Place labels beside marks: measured text, no overlaps, leader lines from a distance on."""
+"""Place labels beside marks: no overlaps, leader lines from a distance on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from genobit.engine.extras import needed_by
-from genobit.visual.paper.page import INCH, family
-from genobit.visual.tokens import NOTE_PT
-
-with needed_by("A figure for a paper"):
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Angles and distances from the mark at which a label is tried.
 ANGLES, DISTANCES = 24, 20
@@ -48,50 +35,6 @@ class Obstacles:
     weights: np.ndarray
     page: tuple[float, float, float, float]
     boxes: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
-
-
-def write_text(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
-    """Write text in the font that `text_size` measures, also in a figure of the user."""
-    usual: dict[str, Any] = {"fontsize": NOTE_PT, "va": "center", "parse_math": False}
-    axes.text(x, y, text, fontfamily=family(), **(usual | look))
-
-
-@lru_cache(maxsize=4096)
-def text_size(
-    text: str, size: float = NOTE_PT, *, bold: bool = False, italic: bool = False
-) -> tuple[float, float]:
-    """Return width and height of a line of text in millimetres.
-
-    Examples
-    --------
-    >>> text_size("HLA-DRA")[0] > text_size("HLA")[0]
-    True
-    """
-    font = FontProperties(
-        family=family(),
-        size=size,
-        weight="bold" if bold else "normal",
-        style="italic" if italic else "normal",
-    )
-    measured = text_to_path.get_text_width_height_descent
-    width, height, _ = measured(text, font, ismath=False)
-    least = measured("lp", font, ismath=False)[1]
-    return width / 72 * INCH, max(height, least) / 72 * INCH
-
-
-def fitted(text: str, most: float, size: float = NOTE_PT, *, italic: bool = False) -> str:
-    """Return a text cut with an ellipsis, so that it is at most this wide in millimetres."""
-    if text_size(text, size, italic=italic)[0] <= most:
-        return text
-    kept = next(
-        (
-            k
-            for k in range(len(text) - 1, 0, -1)
-            if text_size(f"{text[:k]}…", size, italic=italic)[0] <= most
-        ),
-        0,
-    )
-    return f"{text[:kept]}…"
 
 
 def place_labels(

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from genobit.engine.extras import needed_by
-from genobit.visual.tokens import AXIS_PT, BASE_PT, FONTS, LIGHT, NOTE_PT, TITLE_PT
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 
-with needed_by("A figure for a paper"):
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-    from matplotlib.text import Text
+from genobit.visual.tokens import AXIS_PT, BASE_PT, FONTS, LIGHT, NOTE_PT, TITLE_PT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

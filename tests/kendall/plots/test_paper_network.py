@@ -22,8 +22,8 @@ from genobit.kendall.plots.paper_key import strength_of
 from genobit.kendall.plots.paper_network import paper_network
 from genobit.kendall.plots.paper_places import apart, ends_of, into_box, shape_of
 from genobit.launcher.figures import RESULTS
-from genobit.visual.paper.labels import text_size
 from genobit.visual.paper.page import DPI, draw_on, page_of, write
+from genobit.visual.paper.texts import text_size
 from genobit.visual.tokens import GROUPS, OTHER_GROUP
 
 

@@ -9,8 +9,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
-from genobit.ld.plots.paper_text import LINE, beside_apex, width_of
+from genobit.ld.plots.paper_text import LINE, beside_apex
 from genobit.visual.paper.page import page_of, style, write
+from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import CASING_PT, LIGHT
 from tests.cohorts import cohort, mosaic_calls
 from tests.ld.plots.test_heatmap import ld_result, symmetric
@@ -143,7 +144,7 @@ def test_texts_stay_on_the_page_and_apart(draw, width):
 def test_notes_beside_an_apex_stay_off_the_triangle():
     lines = beside_apex(["410 of 607 variants", "outlined: haplotype blocks of many variants"], 45)
     for k, line in enumerate(reversed(lines)):
-        assert width_of(line) + (k + 1) * LINE < 45
+        assert hinted_width(line) + (k + 1) * LINE < 45
     assert beside_apex(["a long line of notes"] * 20, 30) is None
 
 

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 import genobit as gb
 from genobit.parsimony.plots.kinds import RESULTS
 from genobit.parsimony.plots.paper_layout import LEAST, natural_pitch
-from genobit.parsimony.plots.paper_text import cut, width_of, wrapped
 from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.states import UNSURE
 from genobit.visual.paper.page import INCH, draw_on, page_of
+from genobit.visual.paper.texts import fitted, width_of, wrapped
 from tests.parsimony.plots.test_layout import random_tree
 
 NEWICK = "(Mouse,((Bovine,(Lemur,Tarsier)),(Human,(Gorilla,Gibbon))));"
@@ -500,13 +500,13 @@ class TestErrors:
 class TestText:
     def test_wrapped_lines_fit(self):
         text = "Numbers: changes on the branch, of all sites that are in this result"
-        lines = wrapped(text, 6, 30)
+        lines = wrapped(text, 30)
         assert " ".join(lines) == text
         assert len(lines) > 2
         assert all(width_of(line, 6) <= 30 for line in lines)
 
     def test_cut_names_fit(self):
-        assert width_of(cut("Crab-eating macaque", 7, 12), 7) <= 12
+        assert width_of(fitted("Crab-eating macaque", 12, 7), 7) <= 12
 
 
 class TestRealData:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genobit.visual.paper.labels import LEADER, Obstacles, fitted, leader, place_labels, text_size
+from genobit.visual.paper.labels import LEADER, Obstacles, leader, place_labels
+from genobit.visual.paper.texts import fitted, text_size
 
 NO_LINES = np.empty((0, 4)), np.empty(0)
 
