@@ -28,6 +28,14 @@ from voila.tornado.handler import TornadoVoilaHandler
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: Extensions of JupyterLab that the page loads. Voila's default is every installed extension. Those
+#: of Notebook 7 and HoloViews need parts of JupyterLab that Voila lacks, and raise errors.
+EXTENSIONS = (
+    "@jupyter-widgets/jupyterlab-manager",
+    "@voila-dashboards/widgets-manager8",
+    "anywidget",
+)
+
 
 def serve(notebook: Path, arguments: Sequence[str]) -> None:
     """Serve a notebook until Ctrl-C; `arguments` are passed to voila's command line."""
@@ -36,9 +44,10 @@ def serve(notebook: Path, arguments: Sequence[str]) -> None:
     # With progressive rendering, each cell appears when it is done. Voila reads no answers to its
     # pings while a cell runs. With pings it would hang up in a cell of 90 s, which compiling may
     # take.
+    allowed = (f"--VoilaConfiguration.extension_allowlist={name}" for name in EXTENSIONS)
     with contextlib.suppress(KeyboardInterrupt):
         App.launch_instance(
-            [str(notebook), *arguments, "--progressive_rendering=True"],
+            [str(notebook), *arguments, *allowed, "--progressive_rendering=True"],
             tornado_settings={"ws_ping_interval": 0},
         )
 

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 from tests.browser.jupyterlab import missing, new_page, private_environment, serving
 
 TOKEN = secrets.token_hex()
-# A plugin of JupyterLab that comes with HoloViews and looks for JupyterLab's file manager.
-NOT_IN_VOILA = "Shared module @jupyterlab/docmanager doesn't exist"
 # Voila itself asks for Font Awesome.
 OF_VOILA = "https://cdn.jsdelivr.net/npm/@fortawesome/"
 
