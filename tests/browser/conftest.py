@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,27 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="package")
+def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """One server of Notebook 7 for all files; skips where that is missing.
+
+    JupyterLab's server shows it, too, but then it finds state of JupyterLab's and raises errors.
+    """
+    if importlib.util.find_spec("notebook") is None:
+        pytest.skip("notebook is not installed")
+    with jupyterlab.server(tmp_path_factory.mktemp("notebook7"), ROOT, "notebook") as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def apps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """One Voila server for all files; skips where Voila is missing."""
+    if reason := voila.missing_for_voila():
+        pytest.skip(reason)
+    with voila.folder_server(tmp_path_factory.mktemp("apps"), ROOT) as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
 def tour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the tour as an app; skips where Voila is missing."""
     if reason := voila.missing_for_voila():
@@ -41,16 +63,32 @@ def pages() -> dict[str, Any]:
     return {}
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of a file whose OPENS is a list with each of its members."""
+    opens = getattr(metafunc.module, "OPENS", None)
+    if isinstance(opens, list) and "opened" in metafunc.fixturenames:
+        names = [what.name for what in opens]
+        metafunc.parametrize("opened", opens, indirect=True, ids=names, scope="module")
+
+
+def opens_of(item: Any) -> Any:
+    """What the page of a test shows; None if it has no page."""
+    if "opened" not in getattr(item, "fixturenames", ()):
+        return None
+    chosen = getattr(item, "callspec", None)
+    return (chosen and chosen.params.get("opened")) or item.module.OPENS
+
+
 @pytest.fixture(scope="module")
 def opened(request: pytest.FixtureRequest, browser: Any, pages: dict[str, Any]) -> Iterator[Any]:
-    """The page that a file's OPENS describes, and the next file's begins to load.
+    """The page that a file's OPENS describes, and the next one begins to load.
 
     What takes long is a page of JupyterLab and the imports of a new kernel: both come ready
-    while the tests of the file before wait for pictures.
+    while the tests before wait for pictures.
     """
-    modules = [getattr(item, "module", None) for item in request.session.items]
-    files = [file for file in dict.fromkeys(modules) if hasattr(file, "OPENS")]
-    opens, *following = [file.OPENS for file in files[files.index(request.module) :]]
+    opens = getattr(request, "param", None) or request.module.OPENS
+    in_turn = list(dict.fromkeys(filter(None, map(opens_of, request.session.items))))
+    following = in_turn[in_turn.index(opens) + 1 :]
 
     def load(what: Any) -> None:
         if what.name not in pages:
@@ -59,7 +97,7 @@ def opened(request: pytest.FixtureRequest, browser: Any, pages: dict[str, Any]) 
     load(opens)
     server = request.getfixturevalue(opens.server)
     opens.wait(pages[opens.name])
-    # What fails here fails again when it is that file's turn.
+    # What fails here fails again when it is its turn.
     with contextlib.suppress(pytest.skip.Exception, RuntimeError):
         for what in following[:1]:
             load(what)

@@ -45,6 +45,7 @@ QUIET = {
         "doNotDisturbMode": True,
     },
 }
+EXPOSED = {"jupyterlab": "LabApp", "notebook": "JupyterNotebookApp"}
 PATIENCE = 180.0
 """Seconds after which something is not coming any more: a busy machine takes minutes for pictures
 that an idle one draws at once."""
@@ -132,7 +133,7 @@ def private_environment(home: Path, package: Path) -> dict[str, str]:
 
 
 class Lab(NamedTuple):
-    """A running JupyterLab server."""
+    """A running server of notebooks, as a rule JupyterLab."""
 
     folder: Path
     """Where its notebooks are."""
@@ -159,8 +160,8 @@ class Lab(NamedTuple):
 
 
 @contextlib.contextmanager
-def server(home: Path, package: Path) -> Iterator[Lab]:
-    """A JupyterLab server over the folder home/notebooks."""
+def server(home: Path, package: Path, app: str = "jupyterlab") -> Iterator[Lab]:
+    """A server of JupyterLab, or of `notebook`, over the folder home/notebooks."""
     folder = home / "notebooks"
     folder.mkdir()
     token = secrets.token_hex(16)
@@ -168,10 +169,10 @@ def server(home: Path, package: Path) -> Iterator[Lab]:
     def command(port: int) -> list[str]:
         return [
             sys.executable,
-            *("-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+            *("-m", app, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
             *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
             *(f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={token}"),
-            "--LabApp.expose_app_in_browser=True",
+            f"--{EXPOSED[app]}.expose_app_in_browser=True",
         ]
 
     environment = private_environment(home, package)
@@ -232,9 +233,14 @@ class Notebook(NamedTuple):
         """A page that loads the notebook and runs its cells by itself."""
         write_notebook(lab.folder / f"{self.name}.ipynb", *self.cells)
         page = new_page(browser, self.width, self.height)
+        page.folder = lab.folder
         page.add_init_script(RUN_ALL)
-        page.goto(lab.notebook(self.name), wait_until="commit")
+        page.goto(self.address(lab), wait_until="commit")
         return page
+
+    def address(self, lab: Lab) -> str:
+        """Where the server shows it."""
+        return lab.notebook(self.name)
 
     @staticmethod
     def wait(page: Any) -> None:
@@ -310,6 +316,9 @@ NOT_OURS = (
     "ERR_NAME_NOT_RESOLVED",
     # SlickGrid looks for its own a moment late: not there if the table is replaced by then.
     "SlickGrid Cannot find stylesheet.",
+    # Notebook 7.6 of its list of shortcuts, also in a notebook without widgets: another setting
+    # changed before the list was there.
+    "Cannot read properties of undefined (reading 'schema')",
 )
 
 

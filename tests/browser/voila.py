@@ -9,11 +9,11 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.browser.jupyterlab import missing, new_page, private_environment, serving
+from tests.browser.jupyterlab import Lab, missing, new_page, private_environment, serving
 
 TOKEN = secrets.token_hex()
 # Voila itself asks for Font Awesome.
@@ -27,11 +27,29 @@ def missing_for_voila() -> str | None:
 @contextlib.contextmanager
 def server(home: Path, package: Path) -> Iterator[str]:
     """The address of the app; its files go into the folder `home`."""
+    with serving_voila(("-m", "genobit", "app"), home, package) as address:
+        yield f"{address}/?token={TOKEN}"
+
+
+@contextlib.contextmanager
+def folder_server(home: Path, package: Path) -> Iterator[Lab]:
+    """Voila over the folder home/notebooks."""
+    from genobit.launcher.app import EXTENSIONS
+
+    folder = home / "notebooks"
+    folder.mkdir()
+    allowed = (f"--VoilaConfiguration.extension_allowlist={name}" for name in EXTENSIONS)
+    with serving_voila(("-m", "voila", str(folder), *allowed), home, package) as address:
+        yield Lab(folder, address, TOKEN)
+
+
+@contextlib.contextmanager
+def serving_voila(program: Sequence[str], home: Path, package: Path) -> Iterator[str]:
+    """The address of a Voila that Python runs; it ends with the context."""
 
     def command(port: int) -> list[str]:
         return [
-            sys.executable,
-            *("-m", "genobit", "app", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"),
+            *(sys.executable, *program, "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"),
             f"--Voila.token={TOKEN}",
         ]
 
@@ -40,7 +58,7 @@ def server(home: Path, package: Path) -> Iterator[str]:
         command, "voila/static/voila.js", home, env=environment, start_new_session=True
     )
     try:
-        yield f"{address}/?token={TOKEN}"
+        yield address
     finally:
         # The command and the Voila that it started, as Ctrl-C in a terminal reaches both.
         for how in (signal.SIGTERM, signal.SIGKILL):
