@@ -127,7 +127,7 @@ class TestSites:
         explorer.site = 4
         scores = aln.genobit.parsimony(TREES[0])
         assert "<h4>site 4 (codon_position 2)</h4>" in explorer.card.value
-        for name, of in (("changes", "changes"), ("fewest on any tree", "min_changes")):
+        for name, of in (("changes", "changes"), ("fewest possible", "min_changes")):
             assert f"<td>{name}</td><td>{int(scores[of][4])}</td>" in explorer.card.value
         explorer.view = "two"
         assert not explorer.card.value
@@ -175,13 +175,21 @@ class TestBranches:
         explorer.site = others.pop()
         assert not picks.shown
 
+    def test_card_counts_the_taxa_of_a_branch(self, explorer):
+        explorer.branch = 6
+        below = explorer.known.below(explorer.ancestry, 6)
+        assert 1 < len(below) < 6
+        assert f"<td>branch to</td><td>node 6 ({len(below)} taxa)</td>" in explorer.card.value
+        explorer.branch = 0
+        assert f"<td>branch to</td><td>{explorer.known.taxa[0]}</td>" in explorer.card.value
+
     def test_card_says_whether_the_site_changes(self, explorer):
         explorer.branch = int(np.argmax(explorer.ancestry.tree.changes[:-1]))
         inside = set(explorer.changes["site"])
         for site in range(6):
             explorer.site = site
             said = "yes" if site in inside else "no"
-            assert f"<td>this site changes there</td><td>{said}</td>" in explorer.card.value
+            assert f"<td>site changes there</td><td>{said}</td>" in explorer.card.value
 
     def test_without_changes(self, explorer):
         explorer.branch = int(np.argmin(explorer.ancestry.tree.changes[:-1]))

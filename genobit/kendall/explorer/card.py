@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Most labels of a variable on its card.
 LABELS = 3
 #: Width and height of the card as shares of the network.
-_WIDE, _HIGH = 0.35, 0.28
+_WIDE, _HIGH = 0.27, 0.25
 
 
 def place_card(card: Card, laid: NetworkLayout | CommunityLayout) -> None:

@@ -161,6 +161,16 @@ class TreeData:
             below[node] = below[ancestry.tree.parents[node]]
         return tuple(name for name, here in zip(self.taxa, below, strict=False) if here)
 
+    def name_of_branch(self, ancestry: Ancestry, branch: int, most: int = 4) -> str:
+        """Return the name of the node below a branch, with up to ``most`` taxa below it."""
+        name, below = str(ancestry.tree.names[branch]), self.below(ancestry, branch)
+        if len(below) == 1:
+            return name
+        if not most:
+            return f"{name} ({len(below)} taxa)"
+        more = f" and {len(below) - most + 1} more" if len(below) > most else ""
+        return f"{name} ({', '.join(below[: most - 1 if more else most])}{more})"
+
 
 def support_of(phylogeny: Phylogeny) -> np.ndarray:
     """Return the support of branches from the labels of inner nodes, NaN for none, (nodes,)."""

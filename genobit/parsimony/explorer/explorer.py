@@ -319,21 +319,13 @@ class ParsimonyExplorer(ParsimonyTraits):
             return
         found = changes_of(drawn(self._ancestry).states, self.branch)
         many = len(found)
-        text = f"branch to {html.escape(self._branch_name())}: {number(many, 'change')}"
+        name = self.known.name_of_branch(drawn(self._ancestry), self.branch)
+        text = f"branch to {html.escape(name)}: {number(many, 'change')}"
         self.branch_line.value = text + (f", the first {LISTED} listed" if many > LISTED else "")
         if many:
             self._changes.draw(found[:LISTED], self.site)
         else:
             self._changes.say("No site changes on this branch.")
-
-    def _branch_name(self) -> str:
-        ancestry = drawn(self._ancestry)
-        name = str(ancestry.tree.names[self.branch])
-        below = self.known.below(ancestry, drawn(self.branch))
-        if len(below) == 1:
-            return name
-        more = f" and {len(below) - 3} more" if len(below) > 4 else ""
-        return f"{name} ({', '.join(below[: 3 if more else 4])}{more})"
 
     def _mark_site(self) -> None:
         self._track.mark(self.site)
@@ -348,7 +340,8 @@ class ParsimonyExplorer(ParsimonyTraits):
         states, branch = self._site_states(), None
         if self.branch is not None:
             many = int(self._ancestry.tree.changes[self.branch])
-            branch = (self._branch_name(), many, bool(states.changed[self.branch]))
+            name = self.known.name_of_branch(self._ancestry, self.branch, most=0)
+            branch = (name, many, bool(states.changed[self.branch]))
         rows = card_of(self.known.of(self.tree), self.site, branch)
         self.card.show(states.title.split(": ")[0], rows)
 

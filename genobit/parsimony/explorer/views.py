@@ -292,12 +292,12 @@ def card_of(
     scores: result of `.genobit.parsimony()` of one tree.
     """
     changes, least = (int(scores[name][site]) for name in ("changes", "min_changes"))
-    rows = [("changes", f"{changes:,}"), ("fewest on any tree", f"{least:,}")]
+    rows = [("changes", f"{changes:,}"), ("fewest possible", f"{least:,}")]
     for name in ("ci", "ri"):
         value = float(scores[f"site_{name}"][site])
         rows.append((name.upper(), "–" if np.isnan(value) else f"{value:.2f}"))
     if branch is not None:
         name, many, here = branch
         rows += [("branch to", name), ("changes on it", f"{many:,}")]
-        rows.append(("this site changes there", "yes" if here else "no"))
+        rows.append(("site changes there", "yes" if here else "no"))
     return rows
