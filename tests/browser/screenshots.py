@@ -88,7 +88,7 @@ few.genobit.explore.epistasis(top)""",
         ),
         "genobit-epistasis",
         "searched",
-        4,
+        3,
     ),
     "parsimony": Shot(
         ("import genobit as gb\naln = gb.sample_alignment()", "aln.genobit.explore.parsimony()"),
