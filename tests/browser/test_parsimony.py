@@ -108,7 +108,7 @@ def test_branch_lists_its_changes(page: Any) -> None:
 
     by_hand(click, chosen, "a branch on the card")
     redrawn(figure(page, "tree"), before, 0.0003)
-    says(lambda: text(page, "card"), "changes on it", "this site changes there")
+    says(lambda: text(page, "card"), "changes on it", "site changes there")
     show(page, "changes")
     says(lambda: text(page, "branch-line"), "branch to", " changes")
     page.locator(".genobit-parsimony-changes .slick-row").first.wait_for()
