@@ -62,6 +62,11 @@ class Page(TornadoVoilaHandler):
     Without the token it answers 403, instead of asking for the token in a form.
     """
 
+    async def prepare(self) -> None:
+        """Set the cookie without which the server refuses to end the kernel of a closed page."""
+        await super().prepare()
+        _ = self.xsrf_token
+
     def get_login_url(self) -> str:
         """Raise HTTPError 403, whose message says where to find the link."""
         raise HTTPError(403, reason="Open the link that genobit app printed, with its token")

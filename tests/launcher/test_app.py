@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
+from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -149,3 +151,14 @@ def test_the_link__opens_the_page_and_its_cookie_the_kernel(app: Served) -> None
         assert shake(app, path, Cookie=cookie) == 101
         # A page of another site, to which a browser would send the cookie.
         assert shake(app, path, Cookie=cookie, Origin="http://evil.example") == 403
+
+
+def test_a_page_that_is_left__ends_its_kernel(app: Served) -> None:
+    jar = CookieJar()
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+    with browser.open(f"{app.address}/?token={app.token}", timeout=300) as answer:
+        kernel = re.search(r'"kernelId":\s*"([0-9a-f-]{36})"', answer.read().decode())
+    # What Voila's script sends.
+    form = urllib.parse.urlencode({c.name: c.value for c in jar if c.name == "_xsrf"}).encode()
+    with browser.open(f"{app.address}/voila/api/shutdown/{kernel[1]}", form, timeout=300) as answer:
+        assert answer.status == 204
