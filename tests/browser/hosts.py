@@ -22,8 +22,9 @@ class InVoila(Notebook):
 
     @staticmethod
     def wait(page: Any) -> None:
-        """Until all cells have run: the page is made after the last one."""
-        page.locator(".genobit-framed").last.wait_for(timeout=1_200_000)
+        """Until the last cell shows its explorer: cells appear when they have run."""
+        last = page.locator("[cell-index]").last
+        last.locator(".genobit-framed").wait_for(timeout=1_200_000)
 
     def close(self, page: Any, lab: Lab) -> None:
         """Close the page, with which Voila ends the kernel."""

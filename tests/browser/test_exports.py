@@ -59,17 +59,24 @@ def status(page: Any, explorer: str) -> str:
 
 def saved(page: Any, explorer: str, entry: str) -> Path:
     """The new file that an entry of the export menu writes into the kernel's folder."""
-    before = status(page, explorer)
+    before, now = status(page, explorer), ""
     save(page, f"genobit-{explorer}", entry)
 
-    def path() -> str:
-        found = re.search(r"Saved .* to (/\S+)$", status(page, explorer))
-        return found[1] if found and found[1] not in before else ""
+    def wrote() -> bool:
+        nonlocal now
+        now = status(page, explorer)
+        return now != before and ("Error" in now or path_in(now) not in before)
 
-    until(lambda: path() or "Error" in status(page, explorer), f"the file of {entry!r}")
-    file = Path(path())
-    assert file.parent == page.folder, status(page, explorer)
+    until(wrote, f"the file of {entry!r}")
+    file = Path(path_in(now))
+    assert file.parent == page.folder, now
     return file
+
+
+def path_in(words: str) -> str:
+    """The file that a status line says was saved, if it does."""
+    found = re.search(r"Saved .* to (/\S+)$", words)
+    return found[1] if found else ""
 
 
 def is_sound(file: Path) -> bool:

@@ -1,4 +1,4 @@
-"""An explorer whose page is reloaded or shown twice, while its kernel lives on."""
+"""An explorer whose page is reloaded, in JupyterLab and Notebook 7, while its kernel lives on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.hosts import in_hosts
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
@@ -13,7 +14,6 @@ from tests.browser.jupyterlab import (
     drawn,
     place,
     redrawn,
-    says,
     settled,
     unlike,
     until,
@@ -33,7 +33,9 @@ ds = xr.Dataset({
 """
 SHOW = "explorer = ds.genobit.explore.ld()\nexplorer"
 AGAIN = "explorer"
-OPENS = Notebook("reload", (MAKE, SHOW, AGAIN), height=2600)
+CELLS = (MAKE, SHOW, AGAIN)
+# Not Voila, which starts another kernel for each page.
+OPENS = in_hosts("reload", CELLS, 1600, 2600)[:2]
 COMMAND = "name => window.jupyterapp.commands.execute(name)"
 
 
@@ -103,27 +105,10 @@ def unrun(opened: Any) -> Any:
     opened.evaluate("sessionStorage.removeItem('genobit_rest')")
 
 
-def test_two_views_follow_each_other(opened: Any) -> None:
-    are_sound(opened)
-    follow_each_other(opened)
-
-
-def test_a_row_of_one_view_is_selected_in_the_other(opened: Any) -> None:
-    opened.locator(".genobit-ld-tab-variants").first.click()
-    tables = opened.locator(".genobit-table:has(.slick-row)")
-    until(lambda: tables.count() == 2, "the table in both views")
-    tables.nth(0).locator(".slick-row").nth(2).click()
-    for k in range(2):
-        cells = tables.nth(k).locator(".slick-row").nth(2).locator(".slick-cell.selected")
-        until(lambda cells=cells: cells.count() > 0, f"the row in view {k}", 30)
-    opened.locator(".genobit-ld-tab-picture").first.click()
-    says(opened.locator(".genobit-ld-card").nth(1).inner_text, "position")
-
-
 def test_cells_that_run_again_after_a_reload_show_the_figure(opened: Any) -> None:
     for _ in range(2):
         reload(opened)
-        OPENS.wait(opened)
+        Notebook.wait(opened)
         are_sound(opened)
     follow_each_other(opened)
 

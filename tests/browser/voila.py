@@ -15,6 +15,12 @@ from typing import Any, NamedTuple
 
 from tests.browser.jupyterlab import Lab, missing, new_page, private_environment, serving
 
+SERVE = """
+import sys
+from pathlib import Path
+from genobit.launcher.app import serve
+serve(Path(sys.argv[1]), sys.argv[2:])
+"""
 TOKEN = secrets.token_hex()
 # Voila itself asks for Font Awesome.
 OF_VOILA = "https://cdn.jsdelivr.net/npm/@fortawesome/"
@@ -33,13 +39,10 @@ def server(home: Path, package: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def folder_server(home: Path, package: Path) -> Iterator[Lab]:
-    """Voila over the folder home/notebooks."""
-    from genobit.launcher.app import EXTENSIONS
-
+    """The folder home/notebooks, served as the app is."""
     folder = home / "notebooks"
     folder.mkdir()
-    allowed = (f"--VoilaConfiguration.extension_allowlist={name}" for name in EXTENSIONS)
-    with serving_voila(("-m", "voila", str(folder), *allowed), home, package) as address:
+    with serving_voila(("-c", SERVE, str(folder)), home, package) as address:
         yield Lab(folder, address, TOKEN)
 
 

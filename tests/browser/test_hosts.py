@@ -1,0 +1,113 @@
+"""The LD and GRM explorers in JupyterLab, Notebook 7 and Voila: what a reader does by hand."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.browser import test_grm, test_ld
+from tests.browser.hosts import InVoila, in_hosts
+from tests.browser.jupyterlab import by_hand, click_at, drawn, place, redrawn, says, settled, until
+from tests.browser.test_exports import saved
+from tests.browser.test_grm import drag, figure, is_marked, selection
+from tests.browser.test_reload import region, zoom
+
+pytestmark = pytest.mark.browser
+
+CELLS = (test_ld.MAKE_DATA, test_ld.SHOW, test_grm.MAKE_DATA, test_grm.SHOW)
+OPENS = in_hosts("hosts", CELLS, 1500, 2600)
+
+
+@pytest.fixture
+def page(opened: Any) -> Any:
+    triangle(opened).wait_for()
+    figure(opened, "scatter").wait_for()
+    return opened
+
+
+def triangle(page: Any) -> Any:
+    return page.locator(".genobit-ld-plot .bk-Figure").first
+
+
+def test_zoom(page: Any) -> None:
+    there = region(page)
+    zoom(triangle(page))
+    until(lambda: region(page) != there, "the region of the picture")
+
+
+def test_tap(page: Any) -> None:
+    track = page.locator(".genobit-ld-track .bk-Figure").first
+    click = partial(click_at, triangle(page), 0.5, 70 / place(triangle(page))["height"])
+    by_hand(click, track.is_visible, "the track")
+    drawn(track)
+
+
+def test_lasso(page: Any) -> None:
+    before = is_marked(settled(figure(page, "heatmap"))).sum()
+    corners = (0.2, 0.2), (0.85, 0.2), (0.85, 0.5), (0.2, 0.5)
+    drag(
+        page,
+        "scatter",
+        *corners,
+        answer=lambda: "samples (" in selection(page),
+        what="the selection on the kernel",
+    )
+    until(lambda: is_marked(drawn(figure(page, "heatmap"))).sum() > before + 20, "marks")
+
+
+def test_box(page: Any) -> None:
+    before, said = settled(figure(page, "scatter")), selection(page)
+    drag(
+        page,
+        "heatmap",
+        *((0.35, 0.75), (0.5, 0.6)),
+        answer=lambda: selection(page) != said,
+        what="another selection",
+    )
+    redrawn(figure(page, "scatter"), before, share=0.0005)
+
+
+def test_search(page: Any) -> None:
+    box = page.locator(".genobit-grm-search input")
+    box.fill("south")
+    box.press("Enter")
+    says(lambda: selection(page), "30 samples")
+    before = settled(triangle(page))
+    box = page.locator(".genobit-ld-region input")
+    box.fill("7:1,150,000-1,250,000")
+    box.press("Enter")
+    redrawn(triangle(page), before)
+
+
+def test_export(page: Any) -> None:
+    saved(page, "ld", "figure (PDF)")
+    saved(page, "grm", "listed pairs (CSV)")
+
+
+def in_theme(page: Any, theme: str) -> None:
+    """See the page in another theme: an app takes it from its address, and starts again."""
+    if "/voila/" in page.url:
+        page.goto(f"{page.url.partition('?')[0]}?theme={theme.lower()}", wait_until="commit")
+        InVoila.wait(page)
+    else:
+        change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
+        page.evaluate(change, f"JupyterLab {theme}")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("all_loaded")
+def test_dark_theme(page: Any) -> None:
+    light = drawn(triangle(page))
+    assert np.median(light) > 240
+    in_theme(page, "Dark")
+    until(lambda: np.median(drawn(triangle(page))) < 40, "a dark picture")
+    in_theme(page, "Light")
+    until(lambda: np.median(drawn(triangle(page))) > 240, "a light picture")
+    zoom(triangle(page))
+
+
+def test_nothing_of_ours_complained(page: Any) -> None:
+    assert page.complaints == []
