@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -23,6 +24,9 @@ from genobit.epistasis.explorer.views import (
 )
 from genobit.epistasis.plots.arcs import arcs
 from genobit.epistasis.plots.marginals import draw_marginals
+from genobit.epistasis.plots.paper_arcs import arcs_of
+from genobit.epistasis.plots.paper_penetrance import grids_of
+from genobit.epistasis.plots.paper_permutations import null_of
 from genobit.epistasis.plots.penetrance import MOST_MEMBERS, draw_cells, reach_of
 from genobit.epistasis.plots.ranking import (
     draw_permutations,
@@ -35,12 +39,14 @@ from genobit.visual.explorer.frame import PICTURE, framed
 from genobit.visual.explorer.jobs import in_words
 from genobit.visual.explorer.traits import refuse_unknown
 from genobit.visual.figure import Figure
+from genobit.visual.paper.page import stacked
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.visual.paper.page import Paper
 
 
 class EpistasisExplorer(EpistasisTraits):
@@ -130,7 +136,7 @@ class EpistasisExplorer(EpistasisTraits):
     # Figures for papers.
 
     def figure(self) -> Figure:
-        """Return the picture of the open tab as a figure: cells, ranking or permutations.
+        """Return the picture in view as a figure: arcs and cells, the ranking, or permutations.
 
         For a combination of more than four variants, marginal effects of its members replace the
         cells. Raises ValueError if no combination is chosen, or if the result lacks the cells or
@@ -141,13 +147,21 @@ class EpistasisExplorer(EpistasisTraits):
         if self.tab == "permutations":
             if why := without_permutations(self.ranked):
                 raise ValueError(why)
-            return Figure(draw_permutations(self.ranked, self.chosen))
+            shown = draw_permutations(self.ranked, self.chosen)
+            return Figure(shown, partial(null_of, self.ranked, self.chosen))
         if why := self._why_no_cells():
             raise ValueError(why)
         of_class = self._class()
         if self.ranked.order > MOST_MEMBERS:
             return Figure(draw_marginals(self.ranked, self.chosen, of_class))
-        return Figure(draw_cells(self.ranked, self.chosen, of_class, self._reach()))
+        reach = self._reach()
+        shown = draw_cells(self.ranked, self.chosen, of_class, reach)
+        return Figure(shown, partial(self._paper, of_class, reach))
+
+    def _paper(self, of_class: int, reach: float) -> Paper:
+        """Return the cells of the chosen combination for a page, below the arcs of all."""
+        cells = grids_of(self.ranked, [self.chosen], of_class, reach)
+        return cells if self._arcs is None else stacked(arcs_of(self._arcs, self.chosen), cells)
 
     # Drawing. A tab that is not in view is drawn when it is chosen.
 

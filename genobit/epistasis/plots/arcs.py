@@ -88,8 +88,8 @@ class Arcs:
 
     def rank_at(self, x: float, y: float) -> tuple[int, float]:
         """Return the combination of the arc nearest to a point, and the distance in pixels."""
-        paths = _paths(self.x, self.heights(self.rank))
-        ends = np.concatenate([paths[:, :-1], paths[:, 1:]], axis=2).reshape(-1, 4)
+        lines = half_ellipses(self.x, self.heights(self.rank))
+        ends = np.concatenate([lines[:, :-1], lines[:, 1:]], axis=2).reshape(-1, 4)
         nearest, distance = nearest_segment(ends, x, y)
         return int(self.rank[nearest // (_PIECES - 1)]), distance
 
@@ -153,9 +153,9 @@ def draw_arcs(drawn: Arcs, marked: int | None = None, room: float = 1.0) -> hv.O
     """
     found = drawn.found
     worst_first = np.arange(len(drawn.rank))[::-1]
-    paths = _paths(drawn.x, drawn.heights(drawn.rank))
+    curves = half_ellipses(drawn.x, drawn.heights(drawn.rank))
     lines = [
-        {"x": paths[k, :, 0], "y": paths[k, :, 1], **_about(drawn, int(k))} for k in worst_first
+        {"x": curves[k, :, 0], "y": curves[k, :, 1], **_about(drawn, int(k))} for k in worst_first
     ]
     low, high = float(drawn.scores.min()), float(drawn.scores.max())
     picture = hv.Contours(lines, ["x", "y"], ["score", "first", "second", "rank"], label="Arcs")
@@ -225,7 +225,7 @@ def _named(contigs: np.ndarray, variants: np.ndarray) -> tuple[list[str], np.nda
     return ids[order].tolist(), place[inverse].reshape(contigs.shape)
 
 
-def _paths(x: np.ndarray, height: np.ndarray) -> np.ndarray:
+def half_ellipses(x: np.ndarray, height: np.ndarray) -> np.ndarray:
     """Return half ellipses as points (arcs, pieces, 2)."""
     angle = np.linspace(0, np.pi, _PIECES)
     middle, radius = x.mean(axis=1)[:, None], (x[:, 1] - x[:, 0])[:, None] / 2
@@ -259,7 +259,7 @@ def _mark(drawn: Arcs, marked: int | None, room: float) -> list[Any]:
     if marked is not None:
         x = drawn.places[marked]
         pairs = np.array(list(combinations(x, 2)))
-        lines = list(_paths(pairs, drawn.heights(np.full(len(pairs), marked))))
+        lines = list(half_ellipses(pairs, drawn.heights(np.full(len(pairs), marked))))
         names = [str(name) for name in found.names[marked]]
         half = np.array([text_width(name, bold=True) for name in names]) / 2 / room
         x = np.clip(x, half, WIDTH - half)
@@ -282,7 +282,7 @@ def _contigs(drawn: Arcs, room: float) -> list[Any]:
     strips = hv.Rectangles(boxes, ["x0", "y0", "x1", "y1"], "colour", label="Contigs").opts(
         color="colour", line_color=None, default_tools=[]
     )
-    names = [_contig_name(drawn, k) for k in range(len(left))]
+    names = [contig_name(drawn, k) for k in range(len(left))]
     middle = (left + right) / 2
     half = np.array([text_width(name) for name in names]) / 2 / room
     written = free_labels(middle, 0 * middle, names, half=half)
@@ -293,7 +293,8 @@ def _contigs(drawn: Arcs, room: float) -> list[Any]:
     return [strips, texts]
 
 
-def _contig_name(drawn: Arcs, k: int) -> str:
+def contig_name(drawn: Arcs, k: int) -> str:
+    """Return the name of a contig, with its stretch if there are few contigs."""
     genome = drawn.genome
     if drawn.found.positions is None:
         return f"variants {int(genome.first[k]):,} to {int(genome.last[k]):,}"

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from genobit.epistasis.plots.arcs import epistasis_arcs
 from genobit.epistasis.plots.marginals import marginal_effects
+from genobit.epistasis.plots.paper_arcs import paper_arcs
+from genobit.epistasis.plots.paper_penetrance import paper_penetrance
+from genobit.epistasis.plots.paper_permutations import paper_permutations
 from genobit.epistasis.plots.penetrance import MOST_MEMBERS, penetrance_heatmap
 from genobit.epistasis.plots.ranking import permutation_histogram, ranking_table
 from genobit.epistasis.result import is_ranking
@@ -16,6 +19,11 @@ if TYPE_CHECKING:
 
 _TABLES: dict[str, Callable[..., Any]] = {"ranking": ranking_table, "arcs": epistasis_arcs}
 _TABLES |= {"marginals": marginal_effects, "permutations": permutation_histogram}
+_PAPERS: dict[str, Callable[..., Any]] = {
+    "penetrance": paper_penetrance,
+    "arcs": paper_arcs,
+    "permutations": paper_permutations,
+}
 
 
 def _has_cells(data: Any) -> bool:
@@ -29,6 +37,6 @@ def _has_cells(data: Any) -> bool:
 
 
 RESULTS = (
-    Result(".epistasis()", _has_cells, {"penetrance": penetrance_heatmap, **_TABLES}),
-    Result(".epistasis()", is_ranking, {**_TABLES, "penetrance": penetrance_heatmap}),
+    Result(".epistasis()", _has_cells, {"penetrance": penetrance_heatmap, **_TABLES}, _PAPERS),
+    Result(".epistasis()", is_ranking, {**_TABLES, "penetrance": penetrance_heatmap}, _PAPERS),
 )

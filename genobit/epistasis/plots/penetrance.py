@@ -30,7 +30,7 @@ _LETTERS = {1: "10pt", 2: "10pt", 3: "8pt", 4: "7pt"}
 _EMPTY = LIGHT.panel
 _INK, _PAPER = LIGHT.ink, LIGHT.paper
 #: Shares are scaled to -1 to 1; white, in the middle, is the share among all samples.
-_SCALE = Scale("share", "share of cases", (-1.0, 1.0), DIVERGING)
+SCALE = Scale("share", "share of cases", (-1.0, 1.0), DIVERGING)
 #: Colours below this luminance get white text.
 _DARK = 0.25
 
@@ -100,16 +100,12 @@ def draw_cells(
 
     Raises ValueError for more than four members, and for a result without genotype cells.
     """
+    check_members(found)
     order = found.order
-    if order > MOST_MEMBERS:
-        raise ValueError(
-            f"a combination of {order} has {GENOTYPES**order:,} cells; up to {MOST_MEMBERS} "
-            "members are drawn"
-        )
     cells = found.penetrance(rank, of_class)
-    reach = reach_of(found, of_class) if reach is None else reach
+    limits = limits_of(cells, cells.overall, reach_of(found, of_class) if reach is None else reach)
     x, y = _places(order)
-    colour = _scaled(cells, reach).ravel()
+    colour = scaled(cells.value, cells.overall, limits).ravel()
     filled = cells.n.ravel() > 0
     boxes = {"x0": x - 0.5, "y0": y - 0.5, "x1": x + 0.5, "y1": y + 0.5}
     boxes |= _hovered(found, rank, cells)
@@ -120,11 +116,11 @@ def draw_cells(
         label="Cells",
     ).opts(
         color="colour",
-        cmap=palette(_SCALE),
-        clim=_SCALE.limits,
+        cmap=palette(SCALE),
+        clim=SCALE.limits,
         colorbar=True,
         clabel=quantity(found, of_class),
-        colorbar_opts=_colour_bar(cells, reach),
+        colorbar_opts=_colour_bar(cells.overall, limits),
         line_color=LIGHT.quiet,
         line_width=0.5,
         default_tools=["save"],
@@ -141,7 +137,7 @@ def draw_cells(
     texts = cells.texts()
     if order == MOST_MEMBERS:  # room for one line
         texts = np.array([text.rpartition("\n")[2] for text in texts], dtype=object)
-    dark = filled & _light(colour)
+    dark = filled & is_light(colour)
     letters = [
         hv.Labels((x[chosen], y[chosen], texts[chosen]), ["x", "y"], "text", label=label).opts(
             text_color=ink, text_font_size=_LETTERS[order], default_tools=[]
@@ -163,31 +159,40 @@ def _places(order: int) -> tuple[np.ndarray, np.ndarray]:
     return x, -y
 
 
-def _scaled(cells: Cells, reach: float) -> np.ndarray:
+def check_members(found: Ranked) -> None:
+    """Raise ValueError for combinations of more than four members."""
+    if found.order > MOST_MEMBERS:
+        raise ValueError(
+            f"a combination of {found.order} has {GENOTYPES**found.order:,} cells; up to "
+            f"{MOST_MEMBERS} members are drawn"
+        )
+
+
+def scaled(value: np.ndarray, overall: float, limits: tuple[float, float]) -> np.ndarray:
     """Scale values to -1 to 1, separately below and above the share among all samples."""
-    low, high = _limits(cells, reach)
-    above = cells.value - cells.overall
-    ends = np.where(above < 0, cells.overall - low, high - cells.overall)
+    low, high = limits
+    above = value - overall
+    ends = np.where(above < 0, overall - low, high - overall)
     with np.errstate(invalid="ignore"):
-        return np.clip(above / np.maximum(ends, 1e-9), *_SCALE.limits)
+        return np.clip(above / np.maximum(ends, 1e-9), *SCALE.limits)
 
 
-def _light(colour: np.ndarray) -> np.ndarray:
+def is_light(colour: np.ndarray) -> np.ndarray:
     """Return which colours are light enough for black text."""
-    shades = palette(_SCALE)
+    shades = palette(SCALE)
     place = np.nan_to_num((colour + 1) / 2 * (len(shades) - 1)).astype("i8")
     parts = [[int(shades[k][j : j + 2], 16) / 255 for j in (1, 3, 5)] for k in place]
     return np.asarray(np.array(parts) ** 2.2 @ [0.2126, 0.7152, 0.0722] > _DARK)
 
 
-def _limits(cells: Cells, reach: float) -> tuple[float, float]:
+def limits_of(cells: Cells, overall: float, reach: float) -> tuple[float, float]:
+    """Return the values at the ends of the colours."""
     least, most = cells.limits
-    return max(cells.overall - reach, least), min(cells.overall + reach, most)
+    return max(overall - reach, least), min(overall + reach, most)
 
 
-def _colour_bar(cells: Cells, reach: float) -> dict[str, Any]:
-    overall = cells.overall
-    low, high = _limits(cells, reach)
+def _colour_bar(overall: float, limits: tuple[float, float]) -> dict[str, Any]:
+    low, high = limits
     at = {-1.0: low, -0.5: (low + overall) / 2, 0.0: overall, 0.5: (overall + high) / 2, 1.0: high}
     return {
         "width": 12,

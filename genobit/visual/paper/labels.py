@@ -37,6 +37,34 @@ class Obstacles:
     boxes: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
 
 
+def spread(wanted: np.ndarray, sizes: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Move texts along a line as little as needed, so that none overlaps another.
+
+    wanted, sizes: (texts,) middles and lengths in millimetres. Returns the middles, in the order of
+    the texts. They stay between ``low`` and ``high`` if there is room for all.
+
+    Examples
+    --------
+    >>> spread(np.array([5.0, 5.0, 20.0]), np.array([4.0, 4.0, 4.0]), 0, 30).tolist()
+    [3.0, 7.0, 20.0]
+    """
+    order = np.argsort(wanted, kind="stable")
+    ends = np.cumsum(sizes[order])
+    # Without their lengths, texts that touch stand on one place.
+    offsets = ends - sizes[order] / 2
+    groups: list[list[float]] = []
+    for place in wanted[order] - offsets:
+        groups.append([place, 1])
+        while len(groups) > 1 and groups[-2][0] > groups[-1][0]:
+            (mean, count), (last, more) = groups[-2:]
+            groups[-2:] = [[(mean * count + last * more) / (count + more), count + more]]
+    places = np.repeat([mean for mean, _ in groups], [int(count) for _, count in groups])
+    total = ends[-1] if len(ends) else 0.0
+    out = np.empty(len(wanted))
+    out[order] = np.clip(places, low, max(high - total, low)) + offsets
+    return out
+
+
 def place_labels(
     marks: np.ndarray, sizes: np.ndarray, obstacles: Obstacles, wanted: int = 0
 ) -> np.ndarray:

@@ -158,6 +158,24 @@ def panel(axes: Axes, left: float, top: float, width: float, height: float) -> A
     )
 
 
+def stacked(*papers: Paper) -> Paper:
+    """Return forms one below the other; in a lower axes, each has the same share less."""
+
+    def height(width: float) -> float:
+        return sum(paper.height(width) for paper in papers)
+
+    def draw(axes: Axes) -> None:
+        axes.set_axis_off()
+        width, room = size_of(axes)
+        share, top = room / height(width), 0.0
+        for paper in papers:
+            tall = share * paper.height(width)
+            paper.draw(panel(axes, 0.0, top, width, tall))
+            top += tall
+
+    return Paper(draw, height, whole=True)
+
+
 def letter(axes: Axes, text: str, left: float = -8.0, above: float = 2.0) -> None:
     """Write the letter of a panel, in millimetres from its upper left corner."""
     from genobit.visual.tokens import PANEL_PT
