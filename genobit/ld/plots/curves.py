@@ -145,6 +145,7 @@ def ld_decay(
     *,
     bins: int = 40,
     max_distance: float | None = None,
+    log: bool = False,
 ) -> hv.Overlay:
     """Draw mean LD by distance; for a result of `ld_decay`, also its curve and half-decay distance.
 
@@ -159,6 +160,8 @@ def ld_decay(
     max_distance
         Largest distance in base pairs, or in cM for a fitted decay in cM. By default, all distances
         are drawn.
+    log
+        Whether the axis of distances is logarithmic. It then begins at the nearest bin.
 
     Returns
     -------
@@ -188,7 +191,7 @@ def ld_decay(
     2
     """
     if isinstance(decay, xr.Dataset):
-        return fitted_decay(decay, max_distance)
+        return fitted_decay(decay, max_distance, log=log)
     distance, value, statistic = (
         _pairs_of_matrix(decay) if isinstance(decay, xr.DataArray) else _pairs_of_table(decay)
     )
@@ -218,6 +221,7 @@ def ld_decay(
         xlabel="distance between the variants (kb)",
         ylabel=f"mean {statistic}",
         ylim=(0, None),
+        logx=log,
         frame_width=WIDTH,
         frame_height=260,
         hooks=[margins],

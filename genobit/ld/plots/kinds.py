@@ -11,6 +11,7 @@ import xarray as xr
 from genobit.ld.plots.band import ld_band
 from genobit.ld.plots.curves import ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
+from genobit.ld.plots.paper_decay import paper_decay
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
 from genobit.ld.plots.result import DIMS
 from genobit.ld.plots.tracks import block_track, clump_plot
@@ -125,6 +126,11 @@ RESULTS = (
     Result(".ld_prune()", _named("ld_prune"), {"track": _pruned}),
     Result(".ld_clump()", _has("index_variant", "p", "member"), {"manhattan": clump_plot}),
     Result(".ld_score()", _has("ld_score"), {"track": _scores, "histogram": _score_histogram}),
-    Result(".ld_decay()", _has("half_decay", "pairs", "distance"), {"curve": ld_decay}),
+    Result(
+        ".ld_decay()",
+        _has("half_decay", "pairs", "distance"),
+        {"curve": ld_decay},
+        {"curve": paper_decay},
+    ),
     Result(".ld_blocks()", _has("first_position", "last_position", "n"), {"track": block_track}),
 )
