@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.parsimony.schedule.runs import Run
-    from genobit.parsimony.schedule.steps import Plan
+    from genobit.parsimony.schedule.steps import Plan, State
 
 ALWAYS_FEASIBLE = 11
 """Taxa with 34 million trees, up to which no estimate is needed."""
@@ -41,6 +41,9 @@ class Found(NamedTuple):
     length: int
     trace: NDArray[np.int64]
     """Shortest length so far: after the start, its swapping, and each round."""
+    of_rounds: NDArray[np.float64]
+    """Length of the tree of each round, (replicates, rounds), NaN after the last round of a
+    replicate; without rows for branch and bound."""
     proven: bool
     partial: bool
     complete: bool
@@ -96,6 +99,7 @@ def gathered(plan: Plan, run: Run) -> Found:
         trees_in(pool),
         length + constant,
         _trace([state["lengths"] for state in states], length) + constant,
+        _of_rounds(states) + constant,
         proven,
         partial,
         bool(pool.state[tree_set.COUNT] < plan.max_trees),
@@ -110,6 +114,14 @@ def _trace(traces: list[NDArray[np.int64]], length: int) -> NDArray[np.int64]:
     shortest = np.minimum.accumulate(np.min(each, axis=0))
     # Swapping to find equally short trees may find a shorter one.
     return np.append(shortest, length) if length < shortest[-1] else shortest
+
+
+def _of_rounds(states: list[State]) -> NDArray[np.float64]:
+    """Return the lengths of rounds (replicates, rounds), NaN where a replicate has ended."""
+    each = [state["of_rounds"].astype(np.float64) for state in states if "of_rounds" in state]
+    longest = max((lengths.size for lengths in each), default=0)
+    padded = [np.pad(x, (0, longest - x.size), constant_values=np.nan) for x in each]
+    return np.array(padded).reshape(len(each), longest)
 
 
 def splits_of(back: NDArray[np.int64], taxa: int) -> dict[int, int]:

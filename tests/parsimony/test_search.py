@@ -47,6 +47,13 @@ def test_lengths_are_those_of_the_trees(method):
     assert (again.length == found.length).all()
     assert found.trace.values[-1] == found.length.values[0]
     assert (np.diff(found.trace.values) <= 0).all()
+    if method == "branch_and_bound":
+        assert "round_length" not in found
+        return
+    # A last swapping has no rounds.
+    rounds = found.round_length.dropna("iteration", how="all")
+    best = np.minimum.accumulate(rounds.min("replicate").values)
+    np.testing.assert_array_equal(best, found.trace.values[: best.size])
     assert found.attrs["proven"] == (method == "branch_and_bound")
     assert (
         len({splits(tree, aln.taxa.values.tolist()) for tree in found.tree.values})

@@ -247,12 +247,12 @@ def ratchet_rounds(
     work: Work,
     stream: NDArray[np.uint64],
 ) -> None:
-    """Run one round for each entry of ``lengths``, which receives the shortest length so far.
+    """Run one round for each row of ``lengths``: its own length, and the shortest so far.
 
     perturbed_weights: (rounds, patterns), from `perturbed`. ``back`` is a tree of the pool at a
     local minimum, and is updated in place.
     """
-    for number in range(lengths.size):
+    for number in range(len(lengths)):
         trial = back.copy()
         other = weighted(sites, perturbed_weights[number])
         swap(trial, other, moves, work, stream)
@@ -260,7 +260,8 @@ def ratchet_rounds(
         if length <= pool.state[LENGTH]:
             back[:] = trial
         keep(trial, length, pool)
-        lengths[number] = pool.state[LENGTH]
+        lengths[number, 0] = length
+        lengths[number, 1] = pool.state[LENGTH]
 
 
 @njit

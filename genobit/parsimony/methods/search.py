@@ -102,6 +102,8 @@ class ParsimonySearchMethods:
               starting trees. The second is the length after branches of these trees were swapped.
               Each later entry is the length after one round of the ratchet, or after one step of
               branch and bound.
+            - ``round_length`` (replicate, iteration): length of the tree that each round ended
+              with. NaN if the replicate has no such round. Branch and bound has none.
             - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples whose tree
               contains each inner branch
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch
@@ -255,6 +257,12 @@ def _labelled(
         "length": (TREES, lengths, changes),
         "trace": ("iteration", found.trace, {**changes, "long_name": "shortest length so far"}),
     }
+    if found.of_rounds.size:
+        # The last swapping of all trees has an iteration, but no rounds.
+        after = ((0, 0), (0, found.trace.size - found.of_rounds.shape[1]))
+        lengths_of = np.pad(found.of_rounds, after, constant_values=np.nan)
+        about_rounds = {**changes, "long_name": "length of each round"}
+        variables["round_length"] = (("replicate", "iteration"), lengths_of, about_rounds)
     if plan.bootstrap:
         percent = {"long_name": "resamples with a branch", "units": "percent"}
         variables["support"] = ((TREES, "splits"), support, percent)

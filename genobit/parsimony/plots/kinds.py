@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from genobit.parsimony.plots.homoplasy import draw_sites, homoplasy_track, site_table
+from genobit.parsimony.plots.paper_trace import paper_trace
 from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tree import parsimony_tree
@@ -46,6 +47,7 @@ RESULTS = (
         ".parsimony_search()",
         lambda data: _has(data, "tree", "length", "trace"),
         {"trace": search_trace},
+        papers={"trace": paper_trace},
     ),
     Result(".parsimony()", _is_one_tree, {"homoplasy": homoplasy_track, "sites": _sites}),
     Result(".parsimony()", lambda data: _has(data, "length"), {"lengths": _lengths}),

@@ -43,8 +43,7 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
     >>> search_trace(found).opts.get().kwargs["title"].splitlines()
     ['ratchet: 5 changes', '2 trees of this length found']
     """
-    if "trace" not in result or not result["trace"].size:
-        raise ValueError("there is no trace in this result; it is not one of a search")
+    check_trace(result)
     length = result["trace"].values
     iteration = np.arange(length.size)
     shown = np.unique(np.linspace(0, length.size - 1, _STEPS).astype(int))
@@ -73,6 +72,12 @@ def search_trace(result: xr.Dataset) -> hv.Overlay:
         show_legend=False,
         hooks=[plain_frame, few_marks],
     )
+
+
+def check_trace(result: xr.Dataset) -> None:
+    """Raise ValueError for a result without a trace."""
+    if "trace" not in result or not result["trace"].size:
+        raise ValueError("there is no trace in this result; it is not one of a search")
 
 
 def _title(result: xr.Dataset, shortest: int) -> str:

@@ -118,6 +118,7 @@ def _begun(plan: Plan, chain: int) -> State:
         "back": back,
         "trees": back[None],
         "lengths": np.array(lengths, np.int64),
+        "of_rounds": np.array(lengths, np.int64),
         "stream": stream,
         "done": np.float64(done),
     }
@@ -139,12 +140,12 @@ def trees_in(pool: Pool) -> NDArray[np.int64]:
 def _ratchet(plan: Plan, state: State) -> State:
     sites, lengths = sites_of(plan.patterns), state["lengths"]
     pool, back, stream = pool_of(state, sites, plan.max_trees), *_copies(state)
-    more = np.zeros(min(ROUNDS, _rounds_left(plan, lengths)), np.int64)
+    more = np.zeros((min(ROUNDS, _rounds_left(plan, lengths)), 2), np.int64)
     work = swaps.room_for_search(sites)
     moves = MOVES[plan.method]
-    weights = swaps.perturbed(plan.patterns.weights, plan.share, more.size, stream)
+    weights = swaps.perturbed(plan.patterns.weights, plan.share, len(more), stream)
     swaps.ratchet_rounds(back, sites, weights, moves, more, pool, work, stream)
-    lengths = np.concatenate([lengths, more])
+    lengths = np.concatenate([lengths, more[:, 1]])
     left = _rounds_left(plan, lengths)
     # The first two lengths are the start and its swapping, not rounds.
     rounds = lengths.size - 2
@@ -152,6 +153,7 @@ def _ratchet(plan: Plan, state: State) -> State:
         "back": back,
         "trees": trees_in(pool),
         "lengths": lengths,
+        "of_rounds": np.concatenate([state["of_rounds"], more[:, 0]]),
         "stream": stream,
         "done": np.float64(rounds / (rounds + left)),
     }

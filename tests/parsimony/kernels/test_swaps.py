@@ -182,10 +182,12 @@ def test_the_ratchet_finds_the_shortest_tree_of_few_taxa(seed):
     assert length == tree_length(back, sites)
     pool = tree_set.empty_pool(taxa, 10, length)
     tree_set.keep(back, length, pool)
-    lengths = np.zeros(50, np.int64)
-    weights = swaps.perturbed(patterns.weights, 0.25, lengths.size, stream)
+    lengths = np.zeros((50, 2), np.int64)
+    weights = swaps.perturbed(patterns.weights, 0.25, len(lengths), stream)
     swaps.ratchet_rounds(back, sites, weights, swaps.TBR, lengths, pool, work, stream)
-    assert lengths[-1] == shortest
+    of_round, so_far = lengths.T
+    assert so_far[-1] == of_round.min() == shortest
+    np.testing.assert_array_equal(so_far, np.minimum.accumulate(np.minimum(of_round, length)))
     for tree in pool.trees[: pool.state[tree_set.COUNT]]:
         assert tree_length(tree, sites) == shortest
 
