@@ -145,8 +145,7 @@ class Selection(traitlets.HasTraits):
         Parameters
         ----------
         nouns
-            Singular and plural to write for each list, such as ``{"variants": ("site", "sites"),
-            "samples": ("taxon", "taxa")}``.
+            Singular and plural of the members of a list: ``{"variants": ("site", "sites")}``.
 
         Examples
         --------
@@ -179,9 +178,9 @@ class Selection(traitlets.HasTraits):
         Raises
         ------
         ValueError
-            If the data have neither variants nor samples. If a selected name occurs in no
-            registered data. If these data have names and registered data have none, or the reverse.
-            If data without names differ in size from registered data.
+            If the data have neither variants nor samples. If a selected name is in no registered
+            data. If only these or only registered data have names, or both have none and differ in
+            size.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

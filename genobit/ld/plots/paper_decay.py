@@ -21,9 +21,9 @@ from genobit.ld.plots.decay import (
     nearest_bin,
 )
 from genobit.ld.plots.paper_map import SYMBOLS
-from genobit.visual.paper.labels import fitted, spread, text_size, write_text
+from genobit.visual.paper.labels import spread
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
-from genobit.visual.paper.texts import lines_of, readable
+from genobit.visual.paper.texts import fitted, lines_of, readable, text_size, write_text
 from genobit.visual.style import number
 from genobit.visual.tokens import BASE_PT, HAIRLINE_PT, LIGHT, OUTLINE_PT
 

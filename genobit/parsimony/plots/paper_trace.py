@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.parsimony.plots.search_trace import check_trace
-from genobit.visual.paper.labels import text_size, write_text
 from genobit.visual.paper.marks import MANY
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
-from genobit.visual.paper.texts import lines_of
+from genobit.visual.paper.texts import lines_of, text_size, write_text
 from genobit.visual.style import number, whole_ticks
 from genobit.visual.tokens import (
     HAIRLINE_PT,
