@@ -68,11 +68,20 @@ def shares_of(sizes: NDArray[np.int64], n: int) -> ClassShares:
     sizes: (classes,), samples of each class.
     """
     shares, samples = np.empty((sizes.shape[0], n), np.float32), np.empty(n, np.float32)
-    total = sizes.sum()
+    total = total_of(sizes)
     for c in range(sizes.shape[0]):
         shares[c] = sizes[c] / max(total, 1)
     samples[:] = total
     return ClassShares(shares, samples)
+
+
+@njit
+def total_of(sizes: NDArray[np.int64]) -> int:
+    """Return the sum of the sizes."""
+    total = 0
+    for c in range(sizes.shape[0]):
+        total += sizes[c]
+    return total
 
 
 class QuickBound(NamedTuple):
@@ -94,16 +103,17 @@ class QuickBound(NamedTuple):
 def quick(sizes: NDArray[np.int64], rule: Rule) -> QuickBound:
     """Return the quick bound of tables without missing calls."""
     none = np.float32(0)
-    if sizes.shape[0] != 2 or rule.statistic == CHI2 or sizes.min() == 0:
+    if sizes.shape[0] != 2 or rule.statistic == CHI2 or sizes[0] == 0 or sizes[1] == 0:
         return QuickBound(none, none, none, none, 0.0, 0.0)
-    f, g = sizes[0] / sizes.sum(), sizes[1] / sizes.sum()
+    total = sizes[0] + sizes[1]
+    f, g = sizes[0] / total, sizes[1] / total
     a, b = 1 / (2 * f * g), (f - g) / (6 * (f * g) ** 2)
     # K is ln(1 / f) at x = g and ln(1 / g) at x = -f.
     c = max((np.log(1 / f) / g**2 - a - b * g) / g**2, (np.log(1 / g) / f**2 - a + b * f) / f**2)
     k = abs(b) / (2 * np.sqrt(a * c))
     off = ROUGH * (1 + 1.01 * (2 + k) / (1 - k))
     lost = 2 * UNIT * (2 * a + 3 * abs(b) + 4 * c)
-    samples = sizes.sum() * (1 - off) if k < 1 and off < 1 and lost <= MOST_LOST else 0.0
+    samples = total * (1 - off) if k < 1 and off < 1 and lost <= MOST_LOST else 0.0
     return QuickBound(np.float32(f), np.float32(a), np.float32(b), np.float32(c), samples, lost)
 
 
@@ -167,13 +177,15 @@ def bound(
     threshold: float,
     samples: int,
     out: NDArray[np.float32],
+    chi2: bool | None,
 ) -> np.float32:
     """Fill ``out`` (n,) with upper bounds of tables (classes, cells, n) and return their limit.
 
     A table whose bound is below the limit scores below ``threshold``. Gain is at most MI, and the
     likelihood ratio of the interaction at most 2 n MI. No table has more than ``samples`` samples.
+    ``chi2`` is that of `genobit.epistasis.kernels.statistics.Branches`.
     """
-    if rule.statistic == CHI2:
+    if chi2 is not None:
         relative_chi2(tables, out)
         return np.float32(1 + threshold / samples) * MARGIN
     most_information(tables, classed, out)

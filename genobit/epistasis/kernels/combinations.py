@@ -58,7 +58,8 @@ def combinations(first: int, count: int, size: int) -> NDArray[np.int64]:
 def _follow(members: NDArray[np.int64], out: NDArray[np.int64]) -> None:
     size = members.shape[0]
     for k in range(out.shape[0]):
-        out[k] = members
+        for m in range(size):
+            out[k, m] = members[m]
         # Increment the first member that has room, and reset all members before it.
         at = 0
         while at + 1 < size and members[at] + 1 == members[at + 1]:

@@ -155,7 +155,8 @@ def share(counted: Block, chunk: Chunk, start: int) -> None:
     rows, length = counted.counts.shape[1:]
     alone = np.zeros(length + COUNT_LANES, counted.counts.dtype)
     for c in range(classes):
-        alone[:length] = counted.column_counts[c]
+        for k in range(length):
+            alone[k] = counted.column_counts[c, k]
         for line in range(lines - chunk.own):
             source, at, total = unowned(alone), 0, counted.sizes[c]
             if line:

@@ -27,31 +27,55 @@ DEPENDENT = 1e-13
 """A pivot below this share of its column's weight is 0."""
 
 
+# Loops take the place of numpy expressions, which numba compiles for several seconds.
 @njit
 def interaction_ratio(controls: NDArray[np.float64], cases: NDArray[np.float64]) -> float:
     """Return the likelihood ratio of the interaction; controls and cases: (3, 3) counts."""
-    n = controls + cases
+    n, fitted = np.zeros((3, 3)), np.zeros((3, 3))
+    left_over, weights = np.zeros((3, 3)), np.zeros((3, 3))
     effects, move = np.zeros((2, 3)), np.zeros((2, 3))
-    fitted = np.empty((3, 3))
-    best, samples = np.inf, n.sum()
+    best, samples = np.inf, 0.0
+    for cell in range(9):
+        a, b = cell // 3, cell % 3
+        n[a, b] = controls[a, b] + cases[a, b]
+        samples += n[a, b]
     linked = _linked(n)
     for _ in range(STEPS):
-        for a in range(3):
-            for b in range(3):
-                fitted[a, b] = 1 / (1 + np.exp(-effects[0, a] - effects[1, b]))
+        for cell in range(9):
+            a, b = cell // 3, cell % 3
+            fitted[a, b] = 1 / (1 + np.exp(-effects[0, a] - effects[1, b]))
         ratio = _ratio(controls, cases, n, fitted)
         if ratio - best > CONVERGED * samples:
             # The step was too long: go back half of it.
-            move /= 2
-            effects -= move
+            _scale(move, 0.5)
+            _add(effects, move, -1.0)
             continue
         settled = best - ratio <= CONVERGED * samples
         best = min(best, ratio)
         if settled:
             break
-        move[:] = _step(cases - n * fitted, n * fitted * (1 - fitted), linked)
-        effects += move
+        for cell in range(9):
+            a, b = cell // 3, cell % 3
+            expected = n[a, b] * fitted[a, b]
+            left_over[a, b] = cases[a, b] - expected
+            weights[a, b] = expected * (1 - fitted[a, b])
+        _step(left_over, weights, linked, move)
+        _add(effects, move, 1.0)
     return max(best, 0.0)
+
+
+@njit
+def _scale(move: NDArray[np.float64], factor: float) -> None:
+    for side in range(2):
+        for a in range(3):
+            move[side, a] *= factor
+
+
+@njit
+def _add(effects: NDArray[np.float64], move: NDArray[np.float64], sign: float) -> None:
+    for side in range(2):
+        for a in range(3):
+            effects[side, a] += sign * move[side, a]
 
 
 @njit
@@ -62,13 +86,20 @@ def _linked(n: NDArray[np.float64]) -> NDArray[np.bool_]:
     group and subtracting it from their rows does not change the fit. Without this rule, rounding
     may take a very long step in that direction, and the limit on steps stops all other effects.
     """
-    group = np.arange(3)
+    group, linked = np.empty(3, np.int64), np.empty(3, np.bool_)
+    for b in range(3):
+        group[b] = b
     for b in range(1, 3):
         for c in range(b):
             for a in range(3):
-                if n[a, b] > 0 and n[a, c] > 0 and group[b] != group[c]:
-                    group[:] = np.where(group == group[b], group[c], group)
-    return group != np.arange(3)
+                if n[a, b] > 0 and n[a, c] > 0:
+                    old, new = group[b], group[c]
+                    for d in range(3):
+                        if group[d] == old:
+                            group[d] = new
+    for b in range(3):
+        linked[b] = group[b] != b
+    return linked
 
 
 @njit
@@ -90,12 +121,22 @@ def _ratio(
 
 @njit
 def _step(
-    left_over: NDArray[np.float64], weights: NDArray[np.float64], linked: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return one Newton step (2, 3): effects of the rows, then of the columns."""
-    row_weights, row_sums = weights.sum(axis=1), left_over.sum(axis=1)
-    column_weights, right = weights.sum(axis=0), left_over.sum(axis=0)
-    left = np.diag(column_weights)
+    left_over: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    linked: NDArray[np.bool_],
+    out: NDArray[np.float64],
+) -> None:
+    """Fill ``out`` (2, 3) with one Newton step: effects of the rows, then of the columns."""
+    row_weights, row_sums, right, least = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
+    left = np.zeros((3, 3))
+    for cell in range(9):
+        a, b = cell // 3, cell % 3
+        row_weights[a] += weights[a, b]
+        row_sums[a] += left_over[a, b]
+        left[b, b] += weights[a, b]
+        right[b] += left_over[a, b]
+    for b in range(3):
+        least[b] = DEPENDENT * left[b, b] if linked[b] else np.inf
     for a in range(3):
         if row_weights[a] > 0:
             for b in range(3):
@@ -103,32 +144,34 @@ def _step(
                 right[b] -= share * row_sums[a]
                 for c in range(3):
                     left[b, c] -= share * weights[a, c]
-    step = np.zeros((2, 3))
-    step[1] = _solved(left, right, np.where(linked, DEPENDENT * column_weights, np.inf))
+    _solve(left, right, least, out[1])
+    longest = LONGEST
     for a in range(3):
-        if row_weights[a] > 0:
-            move = row_sums[a]
-            for b in range(3):
-                move -= weights[a, b] * step[1, b]
-            step[0, a] = move / row_weights[a]
+        move = row_sums[a]
+        for b in range(3):
+            move -= weights[a, b] * out[1, b]
+        out[0, a] = move / row_weights[a] if row_weights[a] > 0 else 0.0
+        longest = max(longest, abs(out[0, a]), abs(out[1, a]))
     # Scale all effects by one factor: if each is cut alone, effects that cancel each other stall.
-    return step * min(1.0, LONGEST / max(np.abs(step).max(), LONGEST))
+    _scale(out, LONGEST / longest)
 
 
 @njit
-def _solved(
-    left: NDArray[np.float64], right: NDArray[np.float64], least: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Solve left x = right (3,) in place; x is 0 where a pivot is not above ``least``."""
+def _solve(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    least: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Solve left out = right (3,), changing both; out is 0 where a pivot is not above ``least``."""
     eliminate(left, right, least)
-    step = np.zeros(3)
     for b in range(2, -1, -1):
+        out[b] = 0.0
         if left[b, b] > least[b]:
             rest = right[b]
             for c in range(b + 1, 3):
-                rest -= left[b, c] * step[c]
-            step[b] = rest / left[b, b]
-    return step
+                rest -= left[b, c] * out[c]
+            out[b] = rest / left[b, b]
 
 
 @njit

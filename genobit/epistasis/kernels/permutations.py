@@ -16,7 +16,7 @@ from genobit.engine.bits.layout import pack_bits, words_for
 from genobit.engine.bits.words import count_rows
 from genobit.epistasis.kernels.contingency_tables import room
 from genobit.epistasis.kernels.mutual_information import x_log_x
-from genobit.epistasis.kernels.search import Best, best_of_block, search
+from genobit.epistasis.kernels.search import Best, best_of, search
 from genobit.epistasis.kernels.statistics import Rule
 from genobit.epistasis.kernels.tables import (
     Block,
@@ -88,7 +88,7 @@ def search_permuted(
     maxima = np.full(len(masks), -np.inf)
     pairs, logarithms = pairs_of(first, last, allowed), x_log_x(sum(classes.sizes))
     for k, counted in enumerate(_permuted(classes, first, last, masks)):
-        scores = best_of_block(counted, room(counted), pairs, 1, 0.0, rule, logarithms)[0]
+        scores = best_of(counted, room(counted), pairs, 1, 0.0, rule, logarithms)[0]
         if scores.size:
             maxima[k] = scores.max()
     return best._replace(maxima=maxima)

@@ -18,10 +18,11 @@ from genobit.epistasis.kernels.bounds import (
     least_information,
     quick,
     shares_of,
+    total_of,
 )
 from genobit.epistasis.kernels.contingency_tables import Chunk, fill, flat, room, share
 from genobit.epistasis.kernels.mutual_information import Logarithms, x_log_x
-from genobit.epistasis.kernels.statistics import CHI2, Rule, score
+from genobit.epistasis.kernels.statistics import CHI2, Branches, Rule, branches_of, score
 from genobit.epistasis.kernels.tables import Block, Classes, block
 from genobit.epistasis.kernels.top_k import Pairs, combines, compact, empty_top_k, pairs_of, push
 
@@ -67,11 +68,13 @@ def search(
     pairs, logarithms = pairs_of(first, last, allowed), x_log_x(sum(classes.sizes))
     if cells > DENSE * sum(classes.sizes) and rule.statistic != CHI2:
         dealt = _samples(classes, first, last)
-        best = tables_by_sample.search(dealt, pairs, top, threshold, rule, logarithms)
+        best = tables_by_sample.search(
+            dealt, pairs, top, threshold, rule, logarithms, branches_of(rule)
+        )
     else:
         counted = block(classes, first, last, scratch)
         chunk = room(counted, scratch)
-        best = best_of_block(counted, chunk, pairs, top, threshold, rule, logarithms)
+        best = best_of(counted, chunk, pairs, top, threshold, rule, logarithms)
     scores, i, j, scored = best
     return Best(scores, np.hstack([first[i], last[j]]), scored)
 
@@ -114,6 +117,7 @@ def _least_of(
     values: NDArray[np.float32],
     threshold: float,
     stop: int,
+    chi2: bool | None,
 ) -> np.float32:
     """Fill ``values`` (n,) and return their limit; infinite if none of ``stop`` reaches it.
 
@@ -128,12 +132,11 @@ def _least_of(
             flat_tables, tables.shape[1], tables.shape[2], stop, bounds.quick, least
         ):
             return np.float32(np.inf)
-    limit = bound(tables, classed, bounds.rule, threshold, bounds.samples, values)
+    limit = bound(tables, classed, bounds.rule, threshold, bounds.samples, values, chi2)
     return limit if any_reach(values[:stop], limit) else np.float32(np.inf)
 
 
-@njit
-def best_of_block(
+def best_of(
     counted: Block,
     chunk: Chunk,
     pairs: Pairs,
@@ -146,12 +149,28 @@ def best_of_block(
 
     chunk: the result of `room`, whose tables this fills.
     """
+    branches = branches_of(rule)
+    return _best_of(counted, chunk, pairs, top, threshold, rule, logarithms, branches)
+
+
+@njit
+def _best_of(
+    counted: Block,
+    chunk: Chunk,
+    pairs: Pairs,
+    top: int,
+    threshold: float,
+    rule: Rule,
+    logarithms: Logarithms,
+    branches: Branches,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
     classes, patterns, others, width = chunk.tables.shape
     tables, arrays = chunk.tables.reshape((classes, patterns * others, width)), flat(counted, chunk)
     ends, starts = pairs.ends, pairs.starts
+    chi2, gain, fit = branches
     classed, values = shares_of(counted.sizes, width), np.empty(width, np.float32)
     bounds = _Bounds(
-        rule, counted.sizes.sum(), counted.rows.choices[0] > 0, quick(counted.sizes, rule)
+        rule, total_of(counted.sizes), counted.rows.choices[0] > 0, quick(counted.sizes, rule)
     )
     kept = empty_top_k(top, width)
     scored = 0
@@ -165,13 +184,13 @@ def best_of_block(
             if stop == 0:
                 continue
             fill(i, start, arrays)
-            limit = _least_of(tables, arrays.tables, bounds, classed, values, threshold, stop)
+            limit = _least_of(tables, arrays.tables, bounds, classed, values, threshold, stop, chi2)
             if limit == np.inf:
                 continue
             for k in range(stop):
                 if values[k] >= limit and combines(pairs, i, start + k):
                     scored += 1
-                    found = score(tables, k, rule, threshold, logarithms)
+                    found = score(tables, k, rule, threshold, logarithms, chi2, gain, fit)
                     if found >= threshold:
                         kept = push(kept, found, i, start + k)
             kept, threshold = compact(kept, top, threshold, width)

@@ -8,10 +8,11 @@ order of their terms.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.gemm.products import LARGEST_SHORT
 from genobit.engine.simd.jit import njit
 from genobit.epistasis.kernels.logistic import interaction_ratio
 from genobit.epistasis.kernels.mutual_information import BITS, Logarithms, mutual_information
@@ -30,6 +31,28 @@ class Rule(NamedTuple):
     """Fewest samples without a missing call."""
     min_count: int = 0
     """Fewest samples of each class, and of each genotype cell that is not empty."""
+
+
+class Branches(NamedTuple):
+    """Parts of a score beside mutual information: True if the statistic needs it, else None.
+
+    An argument that is None has its own type. numba leaves out the branches that it excludes, and
+    does not compile the kernels that only these call.
+    """
+
+    chi2: bool | None
+    gain: bool | None
+    fit: bool | None
+    """The logistic fit of `BOOST`."""
+
+
+def branches_of(rule: Rule) -> Branches:
+    """Return the parts of the score of a rule."""
+    return Branches(
+        True if rule.statistic == CHI2 else None,
+        True if rule.statistic in {GAIN, BOOST} else None,
+        True if rule.statistic == BOOST else None,
+    )
 
 
 @njit
@@ -62,27 +85,31 @@ def score(
     rule: Rule,
     threshold: float,
     logarithms: Logarithms,
+    chi2: bool | None,
+    gain: bool | None,
+    fit: bool | None,
 ) -> float:
     """Return the score of table k, NaN if it is not ranked.
 
-    Below ``threshold`` the result may be an upper bound of the score that is also below it.
+    Below ``threshold`` the result may be an upper bound of the score that is also below it. The
+    last three arguments are `Branches`.
     """
     information, n = mutual_information(tables, k, logarithms)
     if not ranked(tables, k, n, rule):
         return np.nan
     # Rounding may turn 0 into a small negative number.
     information = max(information, 0.0)
-    if rule.statistic == MUTUAL_INFORMATION:
-        return information
-    if rule.statistic == CHI2:
+    if chi2 is not None:
         return pearson(tables, k)
+    if gain is None:
+        return information
     # Gain is at most the mutual information. The likelihood ratio of the interaction is at most
     # 2 n times the gain, because the additive fit is no worse than the fit of one variant.
-    unit = 2 * n if rule.statistic == BOOST else 1
+    unit = 1 if fit is None else 2 * n
     most = unit * information
     if most >= threshold:
         most = unit * max(information - best_subset(tables, k, logarithms), 0.0)
-        if rule.statistic == BOOST and most >= threshold:
+        if fit is not None and most >= threshold:
             # Cap the fit at the bound: a table that the bound skips then never scores higher.
             most = min(most, interaction(tables, k))
     return most
@@ -116,7 +143,7 @@ def pearson(tables: NDArray[np.int32], k: int) -> float:
 def best_subset(tables: NDArray[np.int32], k: int, logarithms: Logarithms) -> float:
     """Return the largest mutual information of all members but one, with the same samples."""
     classes, cells, _ = tables.shape
-    reduced = np.empty((classes, cells // 3, 1), np.int32)
+    reduced = np.empty((classes, cells // 3, 1), tables.dtype)
     best = 0.0
     step = 1
     while step < cells:
@@ -172,14 +199,28 @@ def interaction(tables: NDArray[np.int32], k: int) -> float:
 
 
 @njit
+def _scores(
+    tables: NDArray[Any],
+    rule: Rule,
+    logarithms: Logarithms,
+    chi2: bool | None,
+    gain: bool | None,
+    fit: bool | None,
+) -> NDArray[np.float64]:
+    out = np.empty(tables.shape[2])
+    for k in range(tables.shape[2]):
+        out[k] = score(tables, k, rule, -np.inf, logarithms, chi2, gain, fit)
+    return out
+
+
 def ranked_scores(
     tables: NDArray[np.int32], rule: Rule, logarithms: Logarithms
 ) -> NDArray[np.float64]:
     """Return the score (n,) of each table (classes, cells, n), NaN if it is not ranked."""
-    out = np.empty(tables.shape[2])
-    for k in range(tables.shape[2]):
-        out[k] = score(tables, k, rule, -np.inf, logarithms)
-    return out
+    # The type of a search, so that its compiled scores serve here, too.
+    short = tables.sum(axis=1).max(initial=0) <= LARGEST_SHORT
+    counts = tables.astype(np.int16 if short else np.int32, order="C")
+    return _scores(counts, rule, logarithms, *branches_of(rule))
 
 
 def scores_of(

@@ -15,7 +15,7 @@ import numpy as np
 from genobit.engine.bits.layout import unpack_bits
 from genobit.engine.simd.jit import njit
 from genobit.epistasis.kernels.bounds import least_information
-from genobit.epistasis.kernels.statistics import Rule, score
+from genobit.epistasis.kernels.statistics import Branches, Rule, score
 from genobit.epistasis.kernels.top_k import Pairs, compact, empty_top_k, push
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def search(
     threshold: float,
     rule: Rule,
     logarithms: Logarithms,
+    branches: Branches,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
     """Return scores, first parts and last parts of the best pairs, and how many passed the bound.
 
@@ -135,10 +136,13 @@ def search(
     """
     first, last, edges, cells = dealt
     ends, starts, allowed = pairs
+    chi2, gain, fit = branches
     classes, samples = edges.shape[0] - 1, edges[-1]
     tables = np.empty((classes, cells, 1), np.int32)
     totals, counts = np.empty(cells, np.int32), np.empty(cells, np.int32)
-    growth = logarithms.multiples[1:] - logarithms.multiples[:-1]
+    growth = np.empty(logarithms.multiples.shape[0] - 1, np.int64)
+    for count in range(growth.shape[0]):
+        growth[count] = logarithms.multiples[count + 1] - logarithms.multiples[count]
     kept = empty_top_k(top, last.shape[0])
     scored = 0
     # A literal 0 makes numba compile all scores a second time, which takes 14 s.
@@ -152,7 +156,7 @@ def search(
             if most + ROUNDING >= least_information(rule, threshold, samples):
                 scored += 1
                 _table(first[i], last[k], edges, tables)
-                found = score(tables, only, rule, threshold, logarithms)
+                found = score(tables, only, rule, threshold, logarithms, chi2, gain, fit)
                 if found >= threshold:
                     kept = push(kept, found, i, k)
         kept, threshold = compact(kept, top, threshold, last.shape[0])

@@ -23,7 +23,15 @@ from genobit.epistasis.kernels.bounds import (
     shares_of,
 )
 from genobit.epistasis.kernels.mutual_information import mutual_information, x_log_x
-from genobit.epistasis.kernels.statistics import BOOST, CHI2, GAIN, Rule, pearson, ranked_scores
+from genobit.epistasis.kernels.statistics import (
+    BOOST,
+    CHI2,
+    GAIN,
+    Rule,
+    branches_of,
+    pearson,
+    ranked_scores,
+)
 from tests.epistasis.kernels.test_tables import information
 from tests.sized import sized
 
@@ -93,7 +101,7 @@ def test_bound__holds_for_each_statistic(statistic: int, counts: np.ndarray) -> 
         for many in (samples[k], 2 * samples[k]):
             found = np.empty(counts.shape[2], np.float32)
             threshold = pearson(counts, k) if statistic == CHI2 else scores[k]
-            least = bound(counts, classed, rule, threshold, many, found)
+            least = bound(counts, classed, rule, threshold, many, found, branches_of(rule).chi2)
             if statistic != CHI2 or many == samples[k]:
                 assert found[k] >= least
 
