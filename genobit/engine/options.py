@@ -57,7 +57,8 @@ class Options:
     progress: bool | None = None
     """Whether calls longer than a second show a progress bar, if ``progress=`` is not given.
 
-    None shows it in notebooks and terminals, but not if standard error is a file.
+    None shows it in notebooks and terminals, but not if standard error is a file. The note about
+    compilation follows this option, too.
     """
     plot_theme: str = "light"
     """Background of the plots of `genobit.plots`: "light" or "dark"."""

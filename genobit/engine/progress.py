@@ -1,4 +1,4 @@
-"""Progress bars: a widget in a notebook, text in a terminal.
+"""Progress bars and notes: a widget in a notebook, text in a terminal.
 
 May import: options, tqdm.
 """
@@ -28,6 +28,8 @@ class _Blocks(threading.local):
 
 
 _blocks = _Blocks()
+_refused: set[object] = set()
+"""The `bar` blocks of all threads with ``progress=False``."""
 
 
 @contextlib.contextmanager
@@ -50,6 +52,9 @@ def bar(*, progress: bool | None, leave: bool = True, **settings: Any) -> Iterat
     # Voila shows an error message for a closed widget, so the bar is hidden instead.
     with tqdm(disable=not show, delay=delay, leave=leave or in_kernel(), **settings) as shown:
         _blocks.count += 1
+        block = object()
+        if progress is False:
+            _refused.add(block)
         try:
             yield shown
             if shown.total and abs(shown.total - shown.n) <= ROUNDING * shown.total:
@@ -57,6 +62,7 @@ def bar(*, progress: bool | None, leave: bool = True, **settings: Any) -> Iterat
                 shown.n = shown.total
         finally:
             _blocks.count -= 1
+            _refused.discard(block)
     if not leave and hasattr(shown, "container"):
         shown.container.layout.display = "none"
 
@@ -69,9 +75,22 @@ def wanted() -> bool:
     option = get_options().progress
     if option is not None:
         return option
-    if threading.current_thread() is not threading.main_thread():
-        return False
+    return threading.current_thread() is threading.main_thread() and _person_looks_on()
+
+
+def _person_looks_on() -> bool:
     return in_kernel() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def note(text: str) -> None:
+    """Write a line where bars are shown, from any thread, unless the user turned progress off."""
+    option = get_options().progress
+    if _refused or not (_person_looks_on() if option is None else option):
+        return
+    from tqdm import tqdm
+
+    # `tqdm.write` moves bars in a terminal down a line.
+    tqdm.write(text, file=sys.stderr)
 
 
 def in_kernel() -> bool:

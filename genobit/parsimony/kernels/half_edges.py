@@ -72,7 +72,8 @@ def empty_views(sites: Sites, taxa: int) -> NDArray[np.uint64]:
     for block in range(sites.states.size):
         step = sites.states[block] * BLOCK_WORDS
         start, origin = sites.offsets[block] * rows, sites.offsets[block] * taxa
-        views[start : start + taxa * step] = sites.tips[origin : origin + taxa * step]
+        for w in range(taxa * step):
+            views[start + w] = sites.tips[origin + w]
     return views
 
 

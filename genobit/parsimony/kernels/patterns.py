@@ -141,9 +141,9 @@ def _reduce(
     taxa, patterns = sets.shape
     column = np.empty(taxa, np.uint64)
     for pattern in range(patterns):
-        column[:] = sets[:, pattern]
         every = np.uint64(0)
         for taxon in range(taxa):
+            column[taxon] = sets[taxon, pattern]
             every |= column[taxon]
         changed = True
         while changed:
@@ -153,7 +153,8 @@ def _reduce(
                 constants[pattern] += 1
                 changed = True
         counts[pattern] = _renumber(column)
-        sets[:, pattern] = column
+        for taxon in range(taxa):
+            sets[taxon, pattern] = column[taxon]
 
 
 @njit
@@ -171,9 +172,15 @@ def _without_dominated(column: NDArray[np.uint64], every: np.uint64) -> tuple[np
                 others &= value
         if others:
             every &= ~bit
-            column &= every
+            _drop(column, bit)
             changed = True
     return every, changed
+
+
+@njit
+def _drop(column: NDArray[np.uint64], bit: np.uint64) -> None:
+    for taxon in range(column.size):
+        column[taxon] &= ~bit
 
 
 @njit
@@ -194,7 +201,7 @@ def _without_single(column: NDArray[np.uint64], every: np.uint64) -> tuple[np.ui
                 where = taxon
         if number == 1:
             every &= ~bit
-            column &= every
+            _drop(column, bit)
             column[where] = every
             return every, True
     return every, False
@@ -207,7 +214,9 @@ def _renumber(column: NDArray[np.uint64]) -> int:
     States of unambiguous taxa come first. States of an ambiguous taxon keep their order.
     """
     one = np.uint64(1)
-    codes = np.full(MOST_STATES, -1, np.int64)
+    codes = np.empty(MOST_STATES, np.int64)
+    for s in range(MOST_STATES):
+        codes[s] = -1
     count = 0
     for narrow in (True, False):
         # Unambiguous taxa first: the possible states of missing taxa must not decide the order.

@@ -94,7 +94,9 @@ def changes_here(back: NDArray[np.int64], sites: Sites, views: NDArray[np.uint64
     taxa, rows = sites.taxa, n_half_edges(sites.taxa)
     q = next_at_node(back[cut], taxa)
     a, b = back[q], back[next_at_node(q, taxa)]
-    return branch_changes(sites, views, a, rows, views, b, rows, views, cut, rows, NOWHERE)
+    # numba would compile the function again for a literal.
+    limit = int(np.int64(NOWHERE))
+    return branch_changes(sites, views, a, rows, views, b, rows, views, cut, rows, limit)
 
 
 @njit
@@ -156,6 +158,16 @@ def count_changes(
         if not below:
             return False
     return count > FIRST
+
+
+@njit
+def fewest(changes: NDArray[np.int64], first: int, count: int) -> int:
+    """Return the first of the entries from ``first`` to ``count`` with the fewest changes."""
+    best = first
+    for k in range(first, count):
+        if changes[k] < changes[best]:
+            best = k
+    return best
 
 
 @njit

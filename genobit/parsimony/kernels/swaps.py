@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.engine.simd.jit import njit
+from genobit.engine.simd.jit import merged, njit
 from genobit.parsimony.kernels.fitch import changes_between, join_block
 from genobit.parsimony.kernels.half_edges import empty_views, fill_views, n_half_edges
 from genobit.parsimony.kernels.planes import BLOCK_WORDS, weighted
@@ -28,13 +28,14 @@ from genobit.parsimony.kernels.prunings import (
     Branches,
     changes_here,
     count_changes,
+    fewest,
     fill_towards,
     list_branches,
     regraft,
     room_for_branches,
 )
 from genobit.parsimony.kernels.random import next_word, shuffle
-from genobit.parsimony.kernels.tree_set import COUNT, LENGTH, SWAPPED, Pool, keep
+from genobit.parsimony.kernels.tree_set import COUNT, LENGTH, SWAPPED, Pool, copy_tree, keep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,11 +124,11 @@ def best_regraft(back: NDArray[np.int64], sites: Sites, cut: int, radius: int, w
     count = list_branches(back, sites.taxa, cut, radius, work.rest)
     if not count_changes(sites, work.views, cut, count, here, work.rest):
         return Move(cut, 0, 0, 0)
-    best = FIRST + int(np.argmin(work.rest.changes[FIRST:count]))
+    best = fewest(work.rest.changes, FIRST, count)
     return Move(cut, best, 0, here - work.rest.changes[best])
 
 
-@njit
+@merged
 def best_reconnection(back: NDArray[np.int64], sites: Sites, cut: int, work: Work) -> Move:
     """Return the best pair of branches to join; ``saved`` is 0 if none is better."""
     taxa = sites.taxa
@@ -145,7 +146,7 @@ def best_reconnection(back: NDArray[np.int64], sites: Sites, cut: int, work: Wor
         if row == 1:
             continue
         if count_pairs(sites, row, rest, here - best.saved, work):
-            k = int(np.argmin(work.rest.changes[:rest]))
+            k = fewest(work.rest.changes, 0, rest)
             best = Move(cut, k, row, here - work.rest.changes[k])
     return best
 
@@ -258,7 +259,7 @@ def ratchet_rounds(
         swap(trial, other, moves, work, stream)
         length = swap(trial, sites, moves, work, stream)
         if length <= pool.state[LENGTH]:
-            back[:] = trial
+            copy_tree(trial, back)
         keep(trial, length, pool)
         lengths[number, 0] = length
         lengths[number, 1] = pool.state[LENGTH]
@@ -283,7 +284,7 @@ def swap_pool(sites: Sites, moves: int, trees: int, pool: Pool, work: Work) -> N
                 break
 
 
-@njit
+@merged
 def _keep_moves(
     back: NDArray[np.int64],
     length: int,
@@ -301,7 +302,9 @@ def _keep_moves(
         radius = 1 if moves == NNI else taxa
         count = list_branches(back, taxa, cut, radius, work.rest)
         if count_changes(sites, work.views, cut, count, here + 1, work.rest):
-            _keep_row(back, length, sites, cut, 0, count, here, pool, work)
+            # numba would compile the function again for a literal.
+            root = int(np.int64(0))
+            _keep_row(back, length, sites, cut, root, count, here, pool, work)
         return
     rest, part = prepare_reconnection(back, sites, cut, work)
     for row in range(part):

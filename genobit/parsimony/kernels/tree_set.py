@@ -72,6 +72,13 @@ def hash_of(back: NDArray[np.int64], pool: Pool) -> np.uint64:
 
 
 @njit
+def copy_tree(source: NDArray[np.int64], target: NDArray[np.int64]) -> None:
+    """Copy the half-edges of a tree."""
+    for h in range(source.size):
+        target[h] = source[h]
+
+
+@njit
 def keep(back: NDArray[np.int64], length: int, pool: Pool) -> bool:
     """Add a tree if it is new and as short as the others; return whether it was added.
 
@@ -93,6 +100,6 @@ def keep(back: NDArray[np.int64], length: int, pool: Pool) -> bool:
             return False
         slot = (slot + np.uint64(1)) & last
     pool.hashes[slot] = hashed
-    pool.trees[pool.state[COUNT]] = back
+    copy_tree(back, pool.trees[pool.state[COUNT]])
     pool.state[COUNT] += 1
     return True

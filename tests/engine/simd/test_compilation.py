@@ -1,0 +1,155 @@
+"""What compiles, and what a person who waits for it is told."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import genobit as gb
+from genobit.engine import progress
+from genobit.engine.simd import jit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.compiled("of compilation itself")
+
+NOTE = "compiling kernels for this CPU, once (about 10 s)\n"
+
+SCORES = """
+import numpy as np
+from genobit.epistasis.kernels.mutual_information import x_log_x
+from genobit.epistasis.kernels import statistics
+tables = np.arange(18, dtype=np.int32).reshape(2, 9, 1)
+statistics.scores_of(tables, statistics.MUTUAL_INFORMATION, x_log_x(int(tables.sum())))
+"""
+
+SEARCH = """
+import numpy as np
+import xarray as xr
+import genobit as gb
+calls = np.random.default_rng(1).integers(0, 2, (30, 40, 2)).astype(np.int8)
+ds = xr.Dataset({
+    "call_genotype": (("variants", "samples", "ploidy"), calls),
+    "sample_case": ("samples", np.arange(40) % 2),
+})
+ds.genobit.epistasis("sample_case")
+"""
+
+
+def kernels_compiled(code: str, cache: Path) -> set[str]:
+    """Names of the kernels that a new process compiles, with their modules."""
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[3],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
+        check=True,
+        timeout=1500,
+    )
+    return {file.name.split("-")[0].removeprefix("genobit.") for file in cache.rglob("*.nbc")}
+
+
+def test_score_of_mutual_information__compiles_no_other_statistic(tmp_path: Path) -> None:
+    folder = "epistasis.kernels."
+    assert kernels_compiled(SCORES, tmp_path) == {
+        f"{folder}mutual_information.mutual_information",
+        f"{folder}mutual_information._information_of_two",
+        *(f"{folder}statistics.{name}" for name in ("_scores", "score", "ranked")),
+    }
+
+
+@pytest.mark.slow
+def test_search_by_mutual_information__compiles_no_logistic_regression(tmp_path: Path) -> None:
+    found = kernels_compiled(SEARCH, tmp_path)
+    assert "epistasis.kernels.search._best_of" in found
+    others = ("interaction", "canonical", "pearson", "best_subset", "relative_chi2")
+    assert not {name for name in found if "logistic" in name or name.endswith(others)}
+
+
+@pytest.fixture
+def new_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Compilation as in a process with an empty cache, whose first second is over."""
+    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(jit, "_compilation", jit._Compilation())
+    monkeypatch.setattr(jit, "DELAY", 0.0)
+
+
+def compile_two() -> None:
+    def kernel_of(added: int) -> Callable[[int], int]:
+        @jit.njit
+        def kernel(x: int) -> int:
+            return x + added
+
+        return kernel
+
+    assert [kernel_of(added)(1) for added in (1, 2)] == [2, 3]
+
+
+@pytest.mark.usefixtures("new_process")
+@pytest.mark.parametrize("thread", [False, True])
+def test_note__is_written_once(capsys: pytest.CaptureFixture[str], thread: bool) -> None:
+    with gb.set_options(progress=True):
+        if thread:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(compile_two).result()
+        else:
+            compile_two()
+    assert capsys.readouterr().err == NOTE
+
+
+@pytest.mark.usefixtures("new_process")
+@pytest.mark.parametrize("option", [False, None])
+def test_note__is_not_written_without_progress(
+    capsys: pytest.CaptureFixture[str], option: bool | None
+) -> None:
+    # Standard error is no terminal here.
+    with gb.set_options(progress=option):
+        compile_two()
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("new_process")
+def test_note__is_not_written_in_a_call_without_progress(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with gb.set_options(progress=True), progress.bar(progress=False):
+        compile_two()
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("new_process")
+def test_note__is_not_written_within_a_second(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(jit, "DELAY", 600.0)
+    with gb.set_options(progress=True):
+        compile_two()
+    assert not capsys.readouterr().err
+
+
+def test_garbage_collection__pauses_until_the_outermost_kernel_is_compiled() -> None:
+    compilation = jit._Compilation()
+    with contextlib.suppress(ValueError), compilation.running():
+        with compilation.running():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+        raise ValueError
+    assert gc.isenabled()
+
+
+@pytest.mark.usefixtures("new_process")
+def test_garbage_collection__stays_off_if_it_was_off() -> None:
+    gc.disable()
+    try:
+        compile_two()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
