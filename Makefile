@@ -101,6 +101,7 @@ format: $(VENV)/.developer ## fix what ruff can fix
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs ## the documentation in docs/_build/html, warnings are errors
+	$(BIN)/genobit warm
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean: ## remove the environment and what the targets wrote

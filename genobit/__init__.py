@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.launcher.ipython import load_ipython_extension, unload_ipython_extension
+    from genobit.launcher.warm import warm
     from genobit.parsimony.effort import SearchEffort
 
 __version__ = "0.1.0.dev0"
@@ -73,6 +74,7 @@ _PUBLIC = {
     "to_trees": "genobit.io.trees",
     "to_zarr": "genobit.io.resumable_zarr",
     "unload_ipython_extension": "genobit.launcher.ipython",
+    "warm": "genobit.launcher.warm",
 }
 
 __all__ = [
@@ -99,6 +101,7 @@ __all__ = [
     "to_trees",
     "to_zarr",
     "unload_ipython_extension",
+    "warm",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The command line: `genobit demo | app | lab | bench | info | pack | report`.
+"""The command line: `genobit demo | app | lab | bench | info | warm | pack | report`.
 
 Commands import their modules when they run, so that `genobit --help` answers at once.
 """
@@ -108,6 +108,12 @@ def parser() -> argparse.ArgumentParser:
     )
     about.add_argument("--json", action="store_true", help="print JSON instead of a table")
     about.set_defaults(run=run_info)
+
+    warm = commands.add_parser("warm", help="compile the kernels ahead, on all cores")
+    warm.add_argument(
+        "analyses", nargs="*", metavar="ANALYSIS", help="ld, grm, kendall ...; by default all"
+    )
+    warm.set_defaults(run=run_warm)
 
     _add_pack(commands.add_parser("pack", help="pack a genotype file into a Zarr store of planes"))
     _add_report(commands.add_parser("report", help="write an HTML report about a genotype file"))
@@ -221,6 +227,15 @@ def run_info(options: argparse.Namespace) -> int:
 
     found = info()
     print(json.dumps(found.sections, indent=1) if options.json else found)
+    return 0
+
+
+def run_warm(options: argparse.Namespace) -> int:
+    """Compile the kernels of some or all analyses, and print each analysis when it is done."""
+    from genobit.launcher.warm import warm_on_all_cores
+
+    for name in warm_on_all_cores(*options.analyses):
+        print(f"{name}: compiled", flush=True)
     return 0
 
 

@@ -1,0 +1,187 @@
+"""Compile the kernels of analyses ahead: for `genobit warm`, images and workers of a cluster.
+
+Each analysis runs on small random data of the kinds that have kernels of their own: complete and
+with missing calls, phased and not. The compiled kernels go to the cache of this machine.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from genobit.engine.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+VARIANTS, SAMPLES, TAXA, CHUNK_ROWS = 120, 96, 16, 64
+MISSING = 0.05
+
+
+def warm(*analyses: str) -> None:
+    """Compile the kernels of analyses in this process, by default of all.
+
+    Kernels that the cache of this machine has already are loaded. On a cluster, each worker can
+    call it when it starts; of the workers of a machine, one compiles a kernel and the others wait.
+
+    Parameters
+    ----------
+    *analyses
+        Names of analyses: ``"ld"``, ``"grm"``, ``"pca"``, ``"kendall"``, ``"epistasis"``,
+        ``"parsimony"``, ``"similarity"``, ``"quality"``.
+
+    Raises
+    ------
+    ValueError
+        For the name of another analysis.
+
+    Examples
+    --------
+    >>> import genobit as gb
+    >>> gb.warm("similarity")
+    """
+    import dask
+
+    from genobit.engine.options import set_options
+
+    names = named(analyses)
+    # A worker that warms itself must not send tasks to its own cluster. Several chunks have tiles
+    # off the diagonal, which have kernels of their own.
+    with (
+        dask.config.set(scheduler="synchronous"),
+        set_options(progress=False, chunk_rows=CHUNK_ROWS),
+    ):
+        for name in names:
+            ANALYSES[name]()
+
+
+def warm_on_all_cores(*analyses: str) -> Iterator[str]:
+    """Compile as `warm` does, each analysis in a process of its own; yield each that is done."""
+    names = named(analyses)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    # A forked process would inherit locks of threads.
+    with ProcessPoolExecutor(min(len(names), cores or 1), get_context("spawn")) as pool:
+        running = {pool.submit(warm, name): name for name in names}
+        for done in as_completed(running):
+            done.result()
+            yield running[done]
+
+
+def named(analyses: tuple[str, ...]) -> list[str]:
+    """Return the analyses, those that compile longest first; ValueError for an unknown name."""
+    for name in analyses:
+        if name not in ANALYSES:
+            msg = (
+                f"there is no analysis {name!r} to compile; analyses are "
+                f"{', '.join(ANALYSES)}{did_you_mean(name, ANALYSES)}"
+            )
+            raise ValueError(msg)
+    return [name for name in ANALYSES if not analyses or name in analyses]
+
+
+def _cohorts() -> Iterator[xr.Dataset]:
+    """Yield random genotypes of unrelated samples: complete, and with missing calls."""
+    rng = np.random.default_rng(1)
+    frequency = rng.uniform(0.1, 0.9, (VARIANTS, 1, 1))
+    calls = (rng.random((VARIANTS, SAMPLES, 2)) < frequency).astype(np.int8)
+    for missing in (0.0, MISSING):
+        here = np.where(rng.random((VARIANTS, SAMPLES, 1)) < missing, np.int8(-1), calls)
+        yield xr.Dataset(
+            {
+                "call_genotype": (("variants", "samples", "ploidy"), here),
+                "variant_contig": ("variants", np.zeros(VARIANTS, np.int64)),
+                "variant_position": ("variants", np.arange(1, VARIANTS + 1)),
+                "sample_case": ("samples", rng.integers(0, 2, SAMPLES)),
+            }
+        )
+
+
+def _ld() -> None:
+    for ds in _cohorts():
+        for bits in (ds.genobit.pack(), ds.genobit.pack(phased=True)):
+            bits.genobit.ld("r2").compute()
+            bits.genobit.ld("r2", window=20).compute()
+            bits.genobit.ld_pairs(threshold=0.2, window=50).to_dataframe()
+            bits.genobit.ld_prune(20, 5, 0.3)
+
+
+def _grm() -> None:
+    for ds in _cohorts():
+        ds.genobit.grm().compute()
+        ds.genobit.grm("gcta").compute()
+        ds.genobit.grm("king").compute()
+        ds.genobit.grm_pairs("king", threshold=0.05).to_dataframe()
+
+
+def _pca() -> None:
+    for ds in _cohorts():
+        ds.genobit.pca(2).compute()
+
+
+def _kendall() -> None:
+    rng = np.random.default_rng(1)
+    # The number of observations, and of their distinct values, chooses the kernel.
+    for variables, observations in ((60, 50), (40, 400), (8, 20_000)):
+        values = xr.DataArray(rng.normal(size=(variables, observations)), dims=("gene", "sample"))
+        for levels in (values, values.round()):
+            levels.genobit.kendall(pvalue=True).compute()
+    values[:, :50].genobit.kendall_pairs(0.2, 0.1).to_dataframe()
+    for ds in _cohorts():
+        ds.genobit.kendall().compute()
+
+
+def _epistasis() -> None:
+    for ds in _cohorts():
+        few = ds.genobit.isel(variants=slice(0, 24))
+        for statistic in ("mutual_information", "boost", "gain", "chi2"):
+            few.genobit.epistasis("sample_case", statistic=statistic, permutations=1)
+        few.genobit.epistasis("sample_case", order=3)
+
+
+def _parsimony() -> None:
+    from genobit.parsimony.effort import SearchEffort
+
+    rng = np.random.default_rng(1)
+    sites = rng.integers(0, 4, (1, 60))
+    while len(sites) < TAXA:
+        child = sites[rng.integers(len(sites))].copy()
+        child[rng.random(60) < 0.1] = rng.integers(4)
+        sites = np.vstack([sites, child])
+    taxa = [f"t{k}" for k in range(TAXA)]
+    aln = xr.DataArray(np.array(list("ACGT"))[sites], {"taxa": taxa}, ("taxa", "sites"))
+    tree = aln.genobit.parsimony_search(
+        seed=1, effort=SearchEffort(iterations=1, patience=1), bootstrap=1
+    )
+    newick = str(tree["tree"].values[0])
+    aln.genobit.parsimony(newick)
+    aln.genobit.ancestral_states(newick).compute()
+
+
+def _similarity() -> None:
+    rows = xr.DataArray(np.random.default_rng(1).random((VARIANTS, 200)) < 0.3, dims=("row", "bit"))
+    rows.genobit.similarity().compute()
+    rows.genobit.similarity(top=3).compute()
+
+
+def _quality() -> None:
+    for ds in _cohorts():
+        ds.genobit.variant_stats().compute()
+        ds.genobit.sample_stats().compute()
+
+
+ANALYSES: dict[str, Callable[[], None]] = {
+    "epistasis": _epistasis,
+    "parsimony": _parsimony,
+    "ld": _ld,
+    "grm": _grm,
+    "kendall": _kendall,
+    "pca": _pca,
+    "quality": _quality,
+    "similarity": _similarity,
+}
+"""What computes each analysis, those that compile longest first."""
