@@ -25,6 +25,7 @@ from genobit.engine.gemm import products
 from genobit.engine.simd.cpu import host
 
 from . import (
+    cold,
     crossproduct,
     epistasis,
     explorer,
@@ -333,6 +334,7 @@ ALL = (
     ld.sites,
     threads,
     startup,
+    cold.cold,
     crossproduct.multiplications,
     crossproduct.transposes,
     explorer.explorer,
