@@ -295,7 +295,7 @@ def test_stacked_forms_keep_their_sizes() -> None:
 
 _SAVE = """
 import sys
-from tests.epistasis.test_paper import permuted
+from tests.epistasis.test_plots_paper import permuted
 for kind in ("penetrance", "arcs", "permutations"):
     permuted(ranks=15).genobit.plot(kind).save(f"{sys.argv[1]}/{kind}.pdf", width_mm=90)
 """
