@@ -151,7 +151,7 @@ def test_search_finds_sites_and_taxa(page: Any) -> None:
     find(page, "species_03, species_07")
     redrawn(figure(page, "tree"), before, 0.0003)
     open_drawer(page, "genobit-parsimony")
-    says(lambda: text(page, "selection"), "2 samples", "species_03, species_07)")
+    says(lambda: text(page, "selection"), "2 taxa", "species_03, species_07)")
     find(page, "species_99")
     says(lambda: text(page, "status"), "there is no taxon 'species_99'")
     find(page, "17")
