@@ -181,7 +181,7 @@ class _UnderCard(_GRMView):
 
     size = (250, _HALF - 20)
     _raised = False
-    _end: tuple[Any, float] = None, 0.0
+    _ends: tuple[Any, float, float] = None, 0.0, 0.0
 
     def leave_room(self, *, raised: bool) -> None:
         """Leave the upper part empty, or not."""
@@ -198,8 +198,8 @@ class _UnderCard(_GRMView):
 
         def hook(plot: Any, _element: Any) -> None:
             # Once: a reader who zoomed in keeps the place.
-            if self._end != (plot.state, end):
-                self._end = plot.state, end
+            if self._ends != (plot.state, low, end):
+                self._ends = plot.state, low, end
                 plot.state.y_range.update(start=low, end=end)
                 plot.state.yaxis[0].bounds = options["ylim"]
 
