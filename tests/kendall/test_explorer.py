@@ -361,8 +361,11 @@ class TestFrame:
         explorer.variable = 3
         again = eval(explorer.python(), {"ds": expr, "pairs": pairs})
         names = ("threshold_by", "threshold", "fdr", "pair", "variable", "opened", "colour_by")
-        names += ("colour_points_by", "tab", "status")
+        names += ("colour_points_by", "tab")
         assert [getattr(again, k) for k in names] == [getattr(explorer, k) for k in names]
+        # The seconds are last.
+        said = [one.status.rpartition("; ")[0] for one in (again, explorer)]
+        assert said[0] == said[1] != ""
 
     def test_figure_is_the_network_in_view(self, explorer):
         edges = explorer.pairs
