@@ -102,8 +102,11 @@ class ParsimonySearchMethods:
               starting trees. The second is the length after branches of these trees were swapped.
               Each later entry is the length after one round of the ratchet, or after one step of
               branch and bound.
-            - ``round_length`` (replicate, iteration): length of the tree that each round ended
-              with. NaN if the replicate has no such round. Branch and bound has none.
+            - ``round_length`` (replicate, iteration): lengths of the trees of each replicate. As in
+              ``trace``, the first is that of the starting tree, and the second that after its
+              branches were swapped. Each later one is that of the tree that a round of the ratchet
+              ended with. "tbr", "spr" and "nni" have only the first two, "stepwise" only the first,
+              and branch and bound has none. NaN if the replicate has no such tree.
             - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples whose tree
               contains each inner branch
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch

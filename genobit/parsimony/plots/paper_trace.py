@@ -69,7 +69,7 @@ def paper_trace(result: xr.Dataset) -> Paper:
     >>> rows = [list("AACA"), list("ATCA"), list("GTCC"), list("GTAC"), list("AACC")]
     >>> aln = xr.DataArray(rows, {"taxa": list("abcde")}, ("taxa", "sites"))
     >>> round(paper_trace(aln.genobit.parsimony_search(seed=1)).height(90))
-    61
+    60
     """
     check_trace(result)
     trace = result["trace"].values.astype("f8")
@@ -124,8 +124,18 @@ class _Page:
 
     @cached_property
     def ended(self) -> np.ndarray:
-        """Lengths of the rounds of the ratchet, or of the last trees of another search."""
-        return self.rounds[:, 2:] if self.rounds.shape[1] > 2 else self.rounds[:, -1:]
+        """Lengths of the rounds, or of the last tree of each replicate of a search without any."""
+        if self.has_rounds:
+            return self.rounds[:, 2:]
+        # The last swapping of all trees has an iteration, but no tree of a replicate.
+        last = np.isfinite(self.rounds).cumsum(axis=1).argmax(axis=1)
+        return np.take_along_axis(self.rounds, last[:, None], axis=1)
+
+    @cached_property
+    def has_rounds(self) -> bool:
+        """Whether the ratchet made a round; columns 0 and 1 are the start and its swapping."""
+        ratchet = self.result.attrs.get("method") == "ratchet"
+        return ratchet and bool(np.isfinite(self.rounds[:, 2:]).any())
 
     @property
     def notes(self) -> list[str]:
@@ -134,13 +144,12 @@ class _Page:
         notes = [f"{number(trees, 'tree')} of this length"]
         if attrs.get("proven"):
             notes[0] += ", proven to be the shortest"
-        rounds = self.rounds[:, 2:]
-        count = int(np.isfinite(rounds).sum())
-        if count:
-            replicates = len(self.rounds)
-            text = f"{int(self.hits[:, 2:].sum()):,} of {number(count, 'round')} end with it"
+        if self.has_rounds:
+            replicates, hits = len(self.rounds), self.hits[:, 2:]
+            count = int(np.isfinite(self.ended).sum())
+            text = f"{int(hits.sum()):,} of {number(count, 'round')} end with it"
             if replicates > 1:
-                with_it = int(self.hits.any(axis=1).sum())
+                with_it = int(hits.any(axis=1).sum())
                 text += f", in {with_it:,} of {number(replicates, 'replicate')}"
             notes.append(text)
         starts = self.rounds[:, 0] if len(self.rounds) else self.trace[:1]
@@ -229,7 +238,7 @@ class _Page:
         beside.spines["left"].set_linewidth(HAIRLINE_PT)
         beside.spines["bottom"].set_bounds(0, largest)
         beside.set_xticks([0, largest], ["0", f"{largest:,}"])
-        beside.set_xlabel("Rounds" if self.result.attrs.get("method") == "ratchet" else "Trees")
+        beside.set_xlabel("Rounds" if self.has_rounds else "Trees")
         hits = int((known == self.shortest).sum())
         if step == 1 and hits:
             at = hits + 0.04 * largest

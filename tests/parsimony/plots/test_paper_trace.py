@@ -71,6 +71,37 @@ def test_texts_stay_apart_and_long_starts_are_told(start, width):
     assert 107 < high < 120
 
 
+def swapping(method: str) -> xr.Dataset:
+    """Two replicates without rounds; the last swapping of all trees finds a shorter one."""
+    return xr.Dataset(
+        {
+            "tree": ("trees", ["(a,b,c);"]),
+            "length": ("trees", [104]),
+            "trace": ("iteration", [110, 105, 104]),
+            "round_length": (("replicate", "iteration"), [[110, 107, np.nan], [112, 105, np.nan]]),
+        },
+        attrs={"method": method, "proven": False, "partial": False},
+    )
+
+
+@pytest.mark.parametrize("method", ["ratchet", "tbr"])
+def test_bars_of_a_search_without_rounds_count_its_trees(method):
+    figure = page_of(paper_trace(swapping(method)), 180)
+    _, beside = figure.axes[0].child_axes
+    counts = {bar.get_y() + bar.get_height() / 2: bar.get_width() for bar in beside.patches}
+    assert {length: count for length, count in counts.items() if count} == {105: 1, 107: 1}
+    assert beside.get_xlabel() == "Trees"
+    assert "end with it" not in words(figure)
+
+
+def test_replicates_whose_start_is_a_shortest_tree_need_a_round():
+    found = search()
+    found["round_length"][0, 1:] = 103
+    found["round_length"][0, 0] = 100
+    figure = page_of(paper_trace(found), 180)
+    assert "rounds end with it, in 1 of 2 replicates" in words(figure)
+
+
 def test_a_search_without_rounds():
     found = search().drop_vars("round_length").assign_attrs(method="branch_and_bound", proven=True)
     figure = page_of(paper_trace(found), 85)
