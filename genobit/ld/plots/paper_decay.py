@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -23,7 +23,14 @@ from genobit.ld.plots.decay import (
 from genobit.ld.plots.paper_map import SYMBOLS
 from genobit.visual.paper.labels import spread
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
-from genobit.visual.paper.texts import fitted, lines_of, readable, text_size, write_text
+from genobit.visual.paper.texts import (
+    fitted,
+    lines_of,
+    readable,
+    text_size,
+    three_digits,
+    write_text,
+)
 from genobit.visual.style import number
 from genobit.visual.tokens import BASE_PT, HAIRLINE_PT, LIGHT, OUTLINE_PT
 
@@ -42,7 +49,11 @@ _NAME = 6.4
 
 
 def paper_decay(
-    decay: xr.Dataset, *, max_distance: float | None = None, log: bool = False, **_bins: Any
+    decay: xr.Dataset,
+    *,
+    bins: int = 40,  # noqa: ARG001  an option of the screen form
+    max_distance: float | None = None,
+    log: bool = False,
 ) -> Paper:
     """Return the decay of LD in populations, for a page.
 
@@ -50,10 +61,10 @@ def paper_decay(
     ----------
     decay
         Result of `.genobit.ld_decay()`.
+    bins
+        Without effect: a fitted decay keeps its own bins.
     max_distance, log
         As for `ld_decay`.
-    **_bins
-        Ignored: a fitted decay has its own bins.
 
     Returns
     -------
@@ -66,6 +77,19 @@ def paper_decay(
     ------
     ValueError
         For another Dataset, or if no pair has a value within ``max_distance``.
+
+    Examples
+    --------
+    >>> import genobit, xarray as xr
+    >>> calls = np.random.default_rng(1).integers(0, 2, (40, 20, 2)).astype("int8")
+    >>> ds = xr.Dataset(
+    ...     {
+    ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
+    ...         "variant_position": ("variants", 1000 * np.arange(40)),
+    ...     }
+    ... )
+    >>> paper_decay(ds.genobit.ld_decay("10kb", bins=5)).height(90) < 80
+    True
     """
     statistic, several, whole, stop, kept = checked_decay(decay, max_distance)
     start = nearest_bin(whole, kept, stop) if log else 0.0
@@ -118,18 +142,41 @@ class _Page:
             return NO_HALF[str(one["fit"].item())]
         factor, unit = self.scale
         low, high = one["half_decay_interval"].values / factor
-        interval = "" if np.isnan(low) else f" ({_digits(low)}–{_digits(high)})"
-        return f"half at {_digits(half / factor)} {unit}{interval}"
+        interval = "" if np.isnan(low) else f" ({three_digits(low)}–{three_digits(high)})"
+        return f"half at {three_digits(half / factor)} {unit}{interval}"
+
+    @cached_property
+    def intervals(self) -> np.ndarray:
+        """Return which populations have points and a confidence interval."""
+        bounds = self.whole["half_decay_interval"].transpose(POPULATIONS, ...).values
+        return np.asarray(self.kept.any(axis=1) & np.isfinite(bounds).all(axis=1))
+
+    @cached_property
+    def diamonds(self) -> np.ndarray:
+        """Which populations have their half-decay distance on the axis."""
+        half = self.whole["half_decay"].values
+        inside = (half >= self.reach[0]) & (half <= self.reach[1])
+        return np.asarray(self.kept.any(axis=1) & inside)
+
+    @cached_property
+    def bands(self) -> np.ndarray:
+        """Which populations have a band: a curve has no half-decay distance of 0."""
+        bounds = self.whole["half_decay_interval"].transpose(POPULATIONS, ...).values
+        return np.asarray(self.intervals & (bounds[:, 0] > 0))
 
     @cached_property
     def notes(self) -> list[str]:
         pairs = int(self.whole["pairs"].values[self.kept].sum())
         share = float(self.whole.attrs["confidence"])
         text = f"{number(pairs, 'pair')}. Dots: means of bins"
-        if not np.isnan(self.whole["half_decay"].values).all():
+        about = f"the {share:.0%} interval of the half-decay distance"
+        if self.diamonds.any():
             text += ". Diamonds: half-decay distance"
-        if not np.isnan(self.whole["half_decay_interval"].values).all():
-            text += f", with its {share:.0%} interval. Bands: curves of this interval"
+            if self.intervals[self.diamonds].any():
+                text += f", with its {share:.0%} interval"
+                about = "this interval"
+        if self.bands.any():
+            text += f". Bands: curves of {about}"
         if not self.several:
             half = self.halves[0]
             text = f"{half[:1].upper()}{half[1:]}. {text}"
@@ -198,7 +245,7 @@ class _Page:
         )  # fmt: skip
         low, high = one["half_decay_interval"].values
         n = int(one["observations"])
-        if np.isfinite([low, high]).all() and low > 0:
+        if self.bands[k]:
             # The half-decay distance is a constant over rho, so its interval is one of curves.
             lower, upper = (
                 hill_weir(half_parameter(n) / half * at * factor, n) for half in (low, high)
@@ -212,9 +259,9 @@ class _Page:
             linestyle=(0, (1, 1.5)) if misfits else "solid", label="_curve",
         )  # fmt: skip
         half = float(one["half_decay"]) / factor
-        if at[0] <= half <= at[-1]:
+        if self.diamonds[k]:
             level = float(expectation(one, half * factor))
-            if np.isfinite([low, high]).all():
+            if self.intervals[k]:
                 ends = np.clip(np.array([low, high]) / factor, at[0], at[-1])
                 frame.plot(ends, [level] * 2, color=colour, linewidth=2 * OUTLINE_PT, zorder=3.5)
             frame.scatter(
@@ -270,8 +317,3 @@ class _Page:
             write_text(axes, left + 6.0, y, name, fontweight="bold", color=shade)
             text = fitted(self.halves[k], width - MARGIN - second)
             write_text(axes, second, y, text, color=LIGHT.slate)
-
-
-def _digits(distance: float) -> str:
-    """Return a distance with three digits; one from 1,000 on keeps all before the point."""
-    return f"{distance:,.0f}" if distance >= 1000 else f"{distance:#.3g}".rstrip(".")

@@ -113,3 +113,41 @@ def test_one_population():
 def test_nothing_to_draw():
     with pytest.raises(ValueError, match="no pair within max_distance"):
         paper_decay(decay(), max_distance=10)
+
+
+def test_misspelt_options_are_refused():
+    with pytest.raises(TypeError, match="no option 'lgo'"):
+        decay().genobit.plot(lgo=True)
+    shown = decay().genobit.plot(bins=10)
+    assert words(shown.to_matplotlib(90)) == words(page_of(paper_decay(decay()), 90))
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_notes_name_what_is_drawn(log):
+    near = page_of(paper_decay(decay(), max_distance=8_000, log=log), 180)
+    assert marks(near, "_half") == []
+    assert len(marks(near, "_band")) == 3
+    assert "Diamonds" not in words(near)
+    assert "Bands: curves of the 95% interval of the half-decay distance." in words(near)
+    found = decay()
+    found["half_decay_interval"] = np.nan * found["half_decay_interval"]
+    bare = page_of(paper_decay(found, log=log), 180)
+    assert len(marks(bare, "_half")) == 3
+    assert marks(bare, "_band") == []
+    assert "Diamonds: half-decay distance." in words(bare)
+    assert "Bands" not in words(bare)
+
+
+def test_a_population_without_bins_on_the_axis_has_no_diamond():
+    found = decay()
+    found["pairs"][2] = 0
+    figure = page_of(paper_decay(found), 180)
+    assert [len(marks(figure, f"_{name}")) for name in ("half", "band", "curve")] == [2, 2, 2]
+
+
+def test_distances_of_a_thousand_have_no_exponent():
+    found = decay(1)
+    found["half_decay"][:] = 999_600.0
+    found["half_decay_interval"][:] = [900_000.0, 1_200_400.0]
+    figure = page_of(paper_decay(found.isel(populations=0, drop=True)), 180)
+    assert "Half at 1,000 kb (900–1,200)." in words(figure)
