@@ -13,6 +13,7 @@ import xarray as xr
 import genobit  # noqa: F401  the accessor
 from genobit.epistasis.explorer.explorer import EpistasisExplorer
 from tests.kendall.test_explorer import said
+from tests.visual.texts import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -248,6 +249,15 @@ class TestFrame:
         explorer.chosen = None
         with pytest.raises(ValueError, match="Click a row"):
             explorer.figure()
+
+    def test_a_figure_keeps_its_combination(self, explorer):
+        explorer.chosen = 2
+        shown = explorer.figure()
+        before = sorted(text for text, _ in texts_of(shown.to_matplotlib(180)))
+        explorer.chosen = 5
+        assert sorted(text for text, _ in texts_of(shown.to_matplotlib(180))) == before
+        now = explorer.figure().to_matplotlib(180)
+        assert sorted(text for text, _ in texts_of(now)) != before
 
     def test_python(self, ds, result, explorer):
         view = {"chosen": 4, "filter": "rs8", "shown_class": "False", "tab": "ranking"}

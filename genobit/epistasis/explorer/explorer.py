@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.epistasis.plots.arcs import Arcs
+    from genobit.epistasis.result import Ranked
     from genobit.visual.paper.page import Paper
 
 
@@ -156,12 +158,8 @@ class EpistasisExplorer(EpistasisTraits):
             return Figure(draw_marginals(self.ranked, self.chosen, of_class))
         reach = self._reach()
         shown = draw_cells(self.ranked, self.chosen, of_class, reach)
-        return Figure(shown, partial(self._paper, of_class, reach))
-
-    def _paper(self, of_class: int, reach: float) -> Paper:
-        """Return the cells of the chosen combination for a page, below the arcs of all."""
-        cells = grids_of(self.ranked, [self.chosen], of_class, reach)
-        return cells if self._arcs is None else stacked(arcs_of(self._arcs, self.chosen), cells)
+        # The figure keeps its combination when another one is chosen before it is saved.
+        return Figure(shown, partial(_paper, self.ranked, self._arcs, self.chosen, of_class, reach))
 
     # Drawing. A tab that is not in view is drawn when it is chosen.
 
@@ -277,6 +275,12 @@ class EpistasisExplorer(EpistasisTraits):
             except ValueError as error:
                 return in_words(error)
         return ""
+
+
+def _paper(found: Ranked, drawn: Arcs | None, rank: int, of_class: int, reach: float) -> Paper:
+    """Return the cells of a combination for a page, below the arcs of all."""
+    cells = grids_of(found, [rank], of_class, reach)
+    return cells if drawn is None else stacked(arcs_of(drawn, rank), cells)
 
 
 _STALE_BY_TRAIT: dict[str, set[str]] = {
