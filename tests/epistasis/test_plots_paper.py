@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import shutil
 import subprocess
@@ -149,6 +150,17 @@ class TestPenetrance:
             assert overlapping(figure) == []
             assert "ACG…/ACG…" in " ".join(words(figure))
 
+    @pytest.mark.parametrize("width", [130, 160, 180])
+    def test_the_key_beside_a_grid_is_on_the_page(self, width: float) -> None:
+        result = made(1)
+        result["cells"].values[0, 0], result["cells"].values[0, 1] = 0, 1
+        figure = page_of(paper_penetrance(result, 0), width)
+        assert overlapping(figure) == []
+
+    def test_an_empty_ranking(self) -> None:
+        with pytest.raises(ValueError, match=r"no combination.*min_n"):
+            paper_penetrance(made().isel(rank=slice(0)))
+
     @pytest.mark.parametrize("side", [1.2, 2.0, 3.5])
     def test_a_small_axes_of_the_user(self, side: float) -> None:
         axes = Page((side, side)).add_axes((0, 0, 1, 1))
@@ -191,6 +203,15 @@ class TestArcs:
         assert ends == pytest.approx(np.sort(drawn.places[3]) / 900)
         assert same_color(collection(figure, "_lead").get_colors()[0], LIGHT.accent)
         assert "Blue: rank 4." in " ".join(words(figure))
+
+    def test_blue_is_promised_if_an_arc_is_blue(self) -> None:
+        drawn = arcs(ranked(made(2, ranks=15)))
+        hidden = dataclasses.replace(
+            drawn, rank=drawn.rank[drawn.rank != 3], members=drawn.members[drawn.rank != 3]
+        )
+        figure = page_of(arcs_of(hidden, 3), 180)
+        assert not collection(figure, "_lead").get_paths()
+        assert "Blue names: rank 4." in " ".join(words(figure))
 
     def test_names_give_way(self) -> None:
         result = made(2, ranks=15)
@@ -241,6 +262,26 @@ class TestPermutations:
         result["permutation_maximum"].values[:97] = -np.inf
         assert threshold_of(ranked(result)) is None
         assert "2 permutations" in " ".join(words(page_of(paper_permutations(result), 180)))
+
+    @pytest.mark.parametrize("ranks", [0, 4])
+    def test_no_permutation_has_a_score(self, ranks: int) -> None:
+        result = permuted().isel(rank=slice(ranks))
+        result["permutation_maximum"].values[:] = -np.inf
+        with pytest.raises(ValueError, match=r"no permutation has a score.*min_n"):
+            paper_permutations(result)
+
+    @pytest.mark.parametrize("scores", [(0.3, 0.25), (90.0, 0.5)])
+    @pytest.mark.parametrize("n", [1, 9])
+    def test_equal_maxima_have_a_narrow_bar(self, n: int, scores: tuple[float, float]) -> None:
+        result = permuted(n=n)
+        result["permutation_maximum"].values[:] = 0.2
+        result["mi"] = "rank", np.linspace(*scores, 4)
+        (frame,) = page_of(paper_permutations(result), 180).axes[0].child_axes
+        assert (frame.get_xscale() == "log") == (scores[0] > 1)
+        (bar,) = frame.patches
+        low, high = bar.get_x(), bar.get_x() + bar.get_width()
+        assert frame.get_xlim()[0] < low < 0.2 < high < 1.1 * low
+        assert bar.get_height() == n
 
     def test_bars_ticks_and_diamonds(self) -> None:
         result = permuted(ranks=15)

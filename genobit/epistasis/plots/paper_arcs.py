@@ -131,7 +131,9 @@ class _Page:
             text += f" of {found.order} variants, each pair at its best combination"
         if self.arcs.out_of > len(self.arcs.rank):
             text += f", of which {len(self.arcs.rank):,} are drawn"
-        return [f"{text}. Blue: rank {found.ranks[self.lead]}."]
+        # Better combinations may hold all its pairs, so that only its names are blue.
+        blue = "Blue" if (self.arcs.rank == self.lead).any() else "Blue names"
+        return [f"{text}. {blue}: rank {found.ranks[self.lead]}."]
 
     def draw(self, axes: Axes) -> None:
         width, height = size_of(axes)

@@ -11,7 +11,7 @@ from matplotlib.collections import PolyCollection
 from genobit.epistasis.plots.paper_grid import LINE, TWO_LINES, Layout
 from genobit.epistasis.plots.penetrance import ENOUGH, SCALE, is_light, scaled
 from genobit.epistasis.result import GENOTYPES, Cells, Ranked
-from genobit.visual.paper.texts import fitted, text_size, write_text
+from genobit.visual.paper.texts import fitted, text_size, three_digits, write_text
 from genobit.visual.style import palette
 from genobit.visual.tokens import HAIRLINE_PT, LETTER_PT, LIGHT, NOTE_PT, TITLE_PT
 
@@ -233,14 +233,3 @@ def _facts(found: Ranked, rank: int, width: float) -> str:
         parts.append(f"n = {int(found.penetrance(rank).n.sum()):,}")
     text = ", ".join(parts)
     return text if text_size(text)[0] <= width else fitted(", ".join([score, *parts[1:]]), width)
-
-
-def three_digits(value: float) -> str:
-    """Return a number with three significant digits.
-
-    Examples
-    --------
-    >>> three_digits(-0.42), three_digits(850.0), three_digits(0.0186)
-    ('−0.420', '850', '0.0186')
-    """
-    return f"{value:#.3g}".rstrip(".").replace("-", "\N{MINUS SIGN}")

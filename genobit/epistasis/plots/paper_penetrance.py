@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.epistasis.plots.paper_cells import CellGrid, sized, texts_of, three_digits
+from genobit.epistasis.plots.paper_cells import CellGrid, sized, texts_of
 from genobit.epistasis.plots.paper_grid import LINE, TITLE, Layout, lay_out
 from genobit.epistasis.plots.paper_legend import draw_legend, legend_height
 from genobit.epistasis.plots.penetrance import (
@@ -21,7 +21,7 @@ from genobit.epistasis.plots.penetrance import (
 )
 from genobit.epistasis.result import Cells, Ranked, ranked
 from genobit.visual.paper.page import MARGIN, Paper, size_of
-from genobit.visual.paper.texts import text_size
+from genobit.visual.paper.texts import text_size, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +63,8 @@ def paper_penetrance(
     Raises
     ------
     ValueError
-        If the combinations have more than four members, the result has no genotype cells, or
-        ``top`` is not positive.
+        If the combinations have more than four members, the result has no combination or no
+        genotype cells, or ``top`` is not positive.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def paper_penetrance(
     ...         "cells": (("rank", "cell", "class"), cells),
     ...     }
     ... )
-    >>> paper_penetrance(result).height(90) < 60
+    >>> paper_penetrance(result).height(90) < 80
     True
     """
     if top < 1:
@@ -92,9 +92,15 @@ def grids_of(
 ) -> Paper:
     """Return the grids of combinations, for a page; ``reach`` as for `draw_cells`.
 
-    Raises ValueError for more than four members, and for a result without genotype cells.
+    Raises ValueError for more than four members, and for a result without combinations or
+    genotype cells.
     """
     check_members(found)
+    if not found.size:
+        raise ValueError(
+            "the result has no combination, so there are no cells to draw; fewer conditions of "
+            "epistasis() (min_n, min_count) leave more"
+        )
     grids = _Grids(
         found,
         [range(found.size)[rank] for rank in ranks],
@@ -154,8 +160,8 @@ class _Grids:
 
     def height_of_page(self, width: float) -> float:
         layout = self.layout(width)
-        if self.key_beside(layout, width):
-            return layout.height + 2 * MARGIN
+        if beside := self.key_beside(layout, width):
+            return max(layout.height, TITLE + legend_height(self.notes, beside)) + 2 * MARGIN
         key = legend_height(self.notes, width - 2 * MARGIN)
         return layout.height + _GUTTER / 2 + key + 2 * MARGIN
 

@@ -52,7 +52,7 @@ def paper_permutations(result: xr.Dataset, rank: int = 0, *, ds: xr.Dataset | No
     Raises
     ------
     ValueError
-        If the result has no permutations.
+        If the result has no permutations, or none of them has a score.
 
     Examples
     --------
@@ -74,7 +74,15 @@ def paper_permutations(result: xr.Dataset, rank: int = 0, *, ds: xr.Dataset | No
 
 
 def null_of(found: Ranked, marked: int | None = 0) -> Paper:
-    """Return the histogram of permutations for a page, with combination ``marked`` in blue."""
+    """Return the histogram of permutations for a page, with combination ``marked`` in blue.
+
+    Raises ValueError if no permutation has a score.
+    """
+    if not maxima_of(found).size:
+        raise ValueError(
+            "no permutation has a score, as none ranked a combination, so there is no "
+            "distribution to draw; fewer conditions of epistasis() (min_n, min_count) leave more"
+        )
     lead = None if marked is None or not found.size else range(found.size)[marked]
     page = _Page(found, lead)
     return Paper(page.draw, page.height, whole=True)
@@ -168,13 +176,15 @@ class _Page:
             frame.set_xscale("log")
             edges = np.geomspace(*inner, count + 1) if inner[1] > inner[0] else np.array(inner)
             reach = (most / low) ** 0.04
+            alone = inner[0] / reach**0.125, inner[1] * reach**0.125
             frame.set_xlim(low / reach, most * reach)
         else:
             edges = np.linspace(*inner, count + 1)
             reach = 0.04 * (most - low) or 0.01
+            alone = inner[0] - reach / 8, inner[1] + reach / 8
             frame.set_xlim(low - reach, most + reach)
         if edges[-1] <= edges[0]:
-            edges = np.array([edges[0] - reach / 8, edges[0] + reach / 8])
+            edges = np.array(alone)
         counts, edges = np.histogram(maxima, edges)
         largest = max(int(counts.max(initial=0)), 1)
         head = (len(self.named) + 1) * (_LINE + 0.4) + 1.5

@@ -63,6 +63,12 @@ def penetrance_heatmap(
     ValueError
         If the combination has more than four members, or the result has no genotype cells.
 
+    Notes
+    -----
+    ``result.genobit.plot("penetrance")`` shows one combination on the screen. Its print version,
+    which ``.save("cells.pdf")`` writes, has the best four. ``plot("penetrance", top=6)`` prints
+    another number of them, and ``plot("penetrance", rank=0)`` only one.
+
     Examples
     --------
     >>> import xarray as xr
