@@ -82,15 +82,18 @@ def _person_looks_on() -> bool:
     return in_kernel() or (sys.stderr is not None and sys.stderr.isatty())
 
 
-def note(text: str) -> None:
-    """Write a line where bars are shown, from any thread, unless the user turned progress off."""
+def note(text: str) -> bool:
+    """Write a line where bars are shown, from any thread; return False if nobody wants it."""
     option = get_options().progress
-    if _refused or not (_person_looks_on() if option is None else option):
-        return
+    wanted_here = _person_looks_on() if option is None else option
+    # Without standard error, tqdm would write to standard output.
+    if _refused or sys.stderr is None or not wanted_here:
+        return False
     from tqdm import tqdm
 
     # `tqdm.write` moves bars in a terminal down a line.
     tqdm.write(text, file=sys.stderr)
+    return True
 
 
 def in_kernel() -> bool:

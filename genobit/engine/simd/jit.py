@@ -247,21 +247,19 @@ class _Compilation:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Pause garbage collection while the block compiles; note it once after a second.
+        """Pause garbage collection while the block compiles; note once that it took over a second.
 
         numba keeps what it allocates until the kernel is compiled, so collections find little.
         They take 7 to 10% of the time.
         """
         collects = gc.isenabled()
-        gc.disable()
-        now = time.perf_counter()
-        if self.depth == 0:
-            self.started = now
-        if not self.noted and self.seconds + now - self.started >= DELAY:
-            self.noted = True
-            note("compiling kernels for this CPU, once (about 10 s)")
         self.depth += 1
         try:
+            gc.disable()
+            if self.depth == 1:
+                self.started = time.perf_counter()
+            if not self.noted and self.seconds + time.perf_counter() - self.started >= DELAY:
+                self.noted = _noted()
             yield
         finally:
             self.depth -= 1
@@ -269,6 +267,14 @@ class _Compilation:
                 self.seconds += time.perf_counter() - self.started
             if collects:
                 gc.enable()
+
+
+def _noted() -> bool:
+    """Write the note and return whether it was written."""
+    # Standard error may be closed or replaced, and a kernel compiles without it.
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return note("compiling kernels for this CPU, once (about 10 s)")
+    return False
 
 
 _compilation = _Compilation()

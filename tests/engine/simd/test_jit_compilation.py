@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import os
 import subprocess
 import sys
@@ -82,7 +83,7 @@ def new_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(jit, "DELAY", 0.0)
 
 
-def compile_two() -> None:
+def compile_two(first: int = 1) -> None:
     def kernel_of(added: int) -> Callable[[int], int]:
         @jit.njit
         def kernel(x: int) -> int:
@@ -90,7 +91,7 @@ def compile_two() -> None:
 
         return kernel
 
-    assert [kernel_of(added)(1) for added in (1, 2)] == [2, 3]
+    assert [kernel_of(added)(0) for added in (first, first + 1)] == [first, first + 1]
 
 
 @pytest.mark.usefixtures("new_process")
@@ -133,6 +134,45 @@ def test_note__is_not_written_within_a_second(
     with gb.set_options(progress=True):
         compile_two()
     assert not capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("new_process")
+def test_note__is_written_later_if_progress_was_off_at_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with gb.set_options(progress=False):
+        compile_two()
+    with gb.set_options(progress=True):
+        compile_two(first=3)
+    assert capsys.readouterr().err == NOTE
+
+
+@pytest.mark.usefixtures("new_process")
+@pytest.mark.parametrize("closed", [True, False])
+def test_note__that_cannot_be_written_stops_no_compilation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], closed: bool
+) -> None:
+    stderr = io.StringIO()
+    stderr.close()
+    monkeypatch.setattr(sys, "stderr", stderr if closed else None)
+    with gb.set_options(progress=True):
+        compile_two()
+    assert gc.isenabled()
+    assert not capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("new_process")
+def test_garbage_collection__goes_on_after_an_interrupted_note(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(_text: str) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jit, "note", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compile_two()
+    assert gc.isenabled()
+    assert jit._compilation.depth == 0
 
 
 def test_garbage_collection__pauses_until_the_outermost_kernel_is_compiled() -> None:
