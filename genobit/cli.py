@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
     about.add_argument("--json", action="store_true", help="print JSON instead of a table")
     about.set_defaults(run=run_info)
 
-    warm = commands.add_parser("warm", help="compile the kernels ahead, on all cores")
+    warm = commands.add_parser("warm", help="compile the usual kernels ahead, on all cores")
     warm.add_argument(
         "analyses", nargs="*", metavar="ANALYSIS", help="ld, grm, kendall ...; by default all"
     )
