@@ -1,4 +1,4 @@
-"""Compile the kernels of analyses ahead: for `genobit warm`, images and workers of a cluster.
+"""Compile the usual kernels of analyses ahead: for `genobit warm`, images and workers of a cluster.
 
 Each analysis runs on small random data of the kinds that have kernels of their own: complete and
 with missing calls, phased and not. The compiled kernels go to the cache of this machine.
@@ -7,6 +7,7 @@ with missing calls, phased and not. The compiled kernels go to the cache of this
 from __future__ import annotations
 
 import os
+import threading
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
@@ -21,13 +22,18 @@ if TYPE_CHECKING:
 
 VARIANTS, SAMPLES, TAXA, CHUNK_ROWS = 120, 96, 16, 64
 MISSING = 0.05
+_alone = threading.Lock()
+"""Settings are those of the process: of overlapping calls, one would restore those of another."""
 
 
 def warm(*analyses: str) -> None:
-    """Compile the kernels of analyses in this process, by default of all.
+    """Compile the usual kernels of analyses in this process, by default of all.
 
     Kernels that the cache of this machine has already are loaded. On a cluster, each worker can
     call it when it starts; of the workers of a machine, one compiles a kernel and the others wait.
+
+    Threads of a process call it one after another. Until it ends, all threads of the process have
+    its settings: ``progress=False``, small chunks, and dask's synchronous scheduler.
 
     Parameters
     ----------
@@ -53,6 +59,7 @@ def warm(*analyses: str) -> None:
     # A worker that warms itself must not send tasks to its own cluster. Several chunks have tiles
     # off the diagonal, which have kernels of their own.
     with (
+        _alone,
         dask.config.set(scheduler="synchronous"),
         set_options(progress=False, chunk_rows=CHUNK_ROWS),
     ):
@@ -97,6 +104,7 @@ def _cohorts() -> Iterator[xr.Dataset]:
                 "variant_contig": ("variants", np.zeros(VARIANTS, np.int64)),
                 "variant_position": ("variants", np.arange(1, VARIANTS + 1)),
                 "sample_case": ("samples", rng.integers(0, 2, SAMPLES)),
+                "sample_trait": ("samples", rng.normal(size=SAMPLES)),
             }
         )
 
@@ -108,6 +116,11 @@ def _ld() -> None:
             bits.genobit.ld("r2", window=20).compute()
             bits.genobit.ld_pairs(threshold=0.2, window=50).to_dataframe()
             bits.genobit.ld_prune(20, 5, 0.3)
+            bits.genobit.ld_score(20).compute()
+            bits.genobit.ld_decay()
+        ds.genobit.ld("r2_em").compute()
+        ds.genobit.ld_blocks()
+    bits.genobit.ld("dprime").compute()
 
 
 def _grm() -> None:
@@ -128,7 +141,8 @@ def _kendall() -> None:
     # The number of observations, and of their distinct values, chooses the kernel.
     for variables, observations in ((60, 50), (40, 400), (8, 20_000)):
         values = xr.DataArray(rng.normal(size=(variables, observations)), dims=("gene", "sample"))
-        for levels in (values, values.round()):
+        some = values.where(rng.random(values.shape) >= MISSING)
+        for levels in (values, values.round(), some):
             levels.genobit.kendall(pvalue=True).compute()
     values[:, :50].genobit.kendall_pairs(0.2, 0.1).to_dataframe()
     for ds in _cohorts():
@@ -141,6 +155,7 @@ def _epistasis() -> None:
         for statistic in ("mutual_information", "boost", "gain", "chi2"):
             few.genobit.epistasis("sample_case", statistic=statistic, permutations=1)
         few.genobit.epistasis("sample_case", order=3)
+        few.genobit.epistasis("sample_trait", statistic="f", permutations=1)
 
 
 def _parsimony() -> None:
@@ -157,6 +172,7 @@ def _parsimony() -> None:
     tree = aln.genobit.parsimony_search(
         seed=1, effort=SearchEffort(iterations=1, patience=1), bootstrap=1
     )
+    aln.isel(taxa=slice(0, 6)).genobit.parsimony_search("branch_and_bound")
     newick = str(tree["tree"].values[0])
     aln.genobit.parsimony(newick)
     aln.genobit.ancestral_states(newick).compute()
