@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bokeh.events import Tap
+from bokeh.events import MouseWheel, Tap
 from bokeh.models import CustomJS, Image
 from bokeh.models.annotations import Label
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from genobit.visual.explorer.home import UiThread
+
+
+#: Seconds after which a wheel that turns without a pause gets a picture.
+TURNING = 0.4
 
 
 class Gestures:
@@ -88,6 +92,8 @@ class Gestures:
         follow, tell = _follow(self._shape, self._unit, figure, self._note), _tell(figure)
         for edge in ("start", "end"):
             figure.x_range.js_on_change(edge, follow, tell)
+        turned = "x.genobit_turned = performance.now()"
+        figure.js_on_event(MouseWheel, CustomJS(args={"x": figure.x_range}, code=turned))
         if self._shape:
             figure.add_layout(self._note)
             self._note.js_on_change("tags", follow)
@@ -173,6 +179,8 @@ def _follow(shape: str, unit: str, figure: Any, note: Label) -> Any:
 def _tell(figure: Any) -> Any:
     """Return browser code that reports the x range to Python, throttled.
 
+    While the wheel turns, it waits for a pause: Python cannot leave a picture half drawn, and the
+    last one would come after it.
     `picture.js` sets `genobit_known` to a range that Python sent. The code does not report this
     range, so two views of one figure do not answer each other.
     """
@@ -182,15 +190,23 @@ def _tell(figure: Any) -> Any:
         if (known && (known.start !== start || known.end !== end)) x.genobit_known = null
         window.clearTimeout(x.genobit_timer)
         const now = performance.now()
+        x.genobit_moved ??= now
         const tell = () => {
+            const at = performance.now()
+            if (at - x.genobit_turned < patience && at - x.genobit_moved < longest) {
+                x.genobit_timer = window.setTimeout(tell, patience - (at - x.genobit_turned))
+                return
+            }
+            x.genobit_moved = null
             if (x.genobit_known) return
-            x.genobit_told = performance.now()
+            x.genobit_told = at
             x.tags = [x.start, x.end, x.name]
         }
         const wait = Math.max(10, patience - (now - (x.genobit_told ?? 0)))
         x.genobit_timer = window.setTimeout(tell, wait)
     """
-    return CustomJS(args={"x": figure.x_range, "patience": 1e3 * PATIENCE}, code=code)
+    waits = {"patience": 1e3 * PATIENCE, "longest": 1e3 * TURNING}
+    return CustomJS(args={"x": figure.x_range, **waits}, code=code)
 
 
 def on_size(figure: Any, heard: Callable[[str, list[Any], list[Any]], None]) -> None:
