@@ -145,7 +145,7 @@ class Selection(traitlets.HasTraits):
         Parameters
         ----------
         nouns
-            Singular and plural of the members of a list: ``{"variants": ("site", "sites")}``.
+            Nouns of what is counted: singular and plural, as ``{"samples": ("taxon", "taxa")}``.
 
         Examples
         --------
@@ -179,8 +179,8 @@ class Selection(traitlets.HasTraits):
         ------
         ValueError
             If the data have neither variants nor samples. If a selected name is in no registered
-            data. If only these or only registered data have names, or both have none and differ in
-            size.
+            data. If variants (or samples) have names in these data and none in registered data, or
+            the reverse. If they have no names in both, and their numbers differ.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

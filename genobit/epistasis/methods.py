@@ -129,12 +129,12 @@ class EpistasisMethods:
         KeyError
             For an unknown variable.
         ValueError
-            For a phenotype with a wrong number of values, without a value for one of the samples
-            (if it has labels), or with only one class. For a continuous phenotype with a statistic
-            that needs classes. With "f", for an outlier: a value whose distance from the median is
-            over 10,000 times the median of all non-zero distances. For an unknown ``statistic``, or
-            a number out of range. For a search longer than ``get_options().longest_search`` (one
-            hour by default); the message gives the estimated time and ways to reduce it.
+            For a phenotype with a wrong number of values, with labels that lack one of the samples,
+            or with only one class. For a continuous phenotype with a statistic that needs classes.
+            With "f", for an outlier: a value whose distance from the median is over 10,000 times
+            the median of all non-zero distances. For an unknown ``statistic``, or a number out of
+            range. For a search longer than ``get_options().longest_search`` (one hour by default);
+            the message gives the estimated time and ways to reduce it.
         MemoryError
             For a search that needs more than ``get_options().eager_limit`` bytes of memory. The
             error is raised before the search starts. Its message gives ways to reduce the memory.

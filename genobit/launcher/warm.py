@@ -27,13 +27,15 @@ _alone = threading.Lock()
 
 
 def warm(*analyses: str) -> None:
-    """Compile the usual kernels of analyses in this process, by default of all.
+    """Compile the usual kernels of the given analyses in this process; by default, of all.
 
-    Kernels that the cache of this machine has already are loaded. On a cluster, each worker can
-    call it when it starts; of the workers of a machine, one compiles a kernel and the others wait.
+    Kernels that are already in the cache of this machine are loaded from it. On a cluster, each
+    worker can call `warm` when it starts. If several workers of one machine need the same kernel,
+    one compiles it and the others wait.
 
-    Threads of a process call it one after another. Until it ends, all threads of the process have
-    its settings: ``progress=False``, small chunks, and dask's synchronous scheduler.
+    If several threads of a process call `warm`, the calls run one after another. Until a call ends,
+    all threads of the process have its settings: ``progress=False``, small chunks, and dask's
+    synchronous scheduler.
 
     Parameters
     ----------

@@ -59,8 +59,10 @@ class LDSitesMethods:
         Raises
         ------
         ValueError
-            For an alignment that is neither text nor state numbers (taxa, sites), or an unknown
+            For an array without the dimensions (taxa, sites), an unknown symbol, or an unknown
             statistic. Also for a site with more than two states, unless the statistic is "T".
+        TypeError
+            If the values are neither text nor integers.
         MemoryError
             With ``compute``, if the result is larger than the limit.
 

@@ -161,7 +161,8 @@ def ld_decay(
         Largest distance in base pairs, or in cM for a fitted decay in cM. By default, all distances
         are drawn.
     log
-        Whether the axis of distances is logarithmic. It then begins at the nearest bin.
+        Whether the axis of distances is logarithmic. The axis then begins near the bin with the
+        smallest distance.
 
     Returns
     -------

@@ -102,10 +102,11 @@ class ParsimonySearchMethods:
               starting trees. The second is the length after branches of these trees were swapped.
               Each later entry is the length after one round of the ratchet, or after one step of
               branch and bound.
-            - ``round_length`` (replicate, iteration): lengths of the trees of each replicate. As in
-              ``trace``, the first is that of the starting tree, and the second that after its
-              branches were swapped. Each later one is that of the tree that a round of the ratchet
-              ended with. "tbr", "spr" and "nni" have only the first two, "stepwise" only the first,
+            - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
+              by step. The first entry is the length of the starting tree. The second is the length
+              after its branches were swapped. Each later entry is the length of the tree at the end
+              of one round of the ratchet, even if the replicate already had a shorter tree. "tbr",
+              "spr" and "nni" have only the first two, "stepwise" only the first,
               and branch and bound has none. NaN if the replicate has no such tree.
             - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples whose tree
               contains each inner branch
@@ -127,8 +128,8 @@ class ParsimonySearchMethods:
             For a dask alignment whose distinct columns need more than ``get_options().eager_limit``
             bytes.
         OSError
-            With ``bootstrap``, if the numbers of all sites are written to the folder
-            ``get_options().spill_to`` and it has too little space (see
+            With ``bootstrap``, if the folder ``get_options().spill_to`` has too little space. For a
+            very long alignment, the search writes one integer per site there (see
             `genobit.engine.options.Options`).
 
         Notes
