@@ -179,8 +179,8 @@ class Selection(traitlets.HasTraits):
         ------
         ValueError
             If the data have neither variants nor samples. If a selected name is in no registered
-            data. If variants (or samples) have names in these data and none in registered data, or
-            the reverse. If they have no names in both, and their numbers differ.
+            data. If the variants (or samples) are named in these data but not in registered data,
+            or the reverse. If they are named in neither, and their numbers differ.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

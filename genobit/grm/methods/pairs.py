@@ -72,9 +72,9 @@ class RelativesMethods:
 
         Notes
         -----
-        Memory holds only the tiles being computed. "endelman_jannink" also needs the whole matrix
-        before its first tile, and "hadamard" needs all tiles on the diagonal. Pairs without a value
-        (NaN) are left out.
+        Memory holds only the tiles being computed. There are two exceptions: "endelman_jannink"
+        holds the whole matrix, and "hadamard" holds all tiles on the diagonal. Pairs without a
+        value (NaN) are left out.
 
         Examples
         --------

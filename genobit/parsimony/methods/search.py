@@ -106,8 +106,8 @@ class ParsimonySearchMethods:
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
               of one round of the ratchet, even if the replicate already had a shorter tree. "tbr",
-              "spr" and "nni" have only the first two, "stepwise" only the first,
-              and branch and bound has none. NaN if the replicate has no such tree.
+              "spr" and "nni" have only the first two entries, "stepwise" only the first, and branch
+              and bound has none. An entry is NaN if the replicate had ended before that step
             - ``support`` (trees, splits), with ``bootstrap``: percentage of resamples whose tree
               contains each inner branch
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch
