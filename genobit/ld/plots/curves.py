@@ -158,8 +158,8 @@ def ld_decay(
     bins
         Number of bins of equal width. A result of `.genobit.ld_decay()` keeps its own bins.
     max_distance
-        Largest distance in base pairs, or in cM for a fitted decay in cM. By default, all distances
-        are drawn.
+        Largest distance in base pairs. For a result of `.genobit.ld_decay()` with a window in cM,
+        it is in cM. By default, all distances are drawn.
     log
         Whether the axis of distances is logarithmic. The axis then begins near the bin with the
         smallest distance.
@@ -167,8 +167,8 @@ def ld_decay(
     Returns
     -------
     hv.Curve * hv.Points of mean LD against distance in kb. The hover text of a point gives its
-    number of pairs. For a fitted decay, hv.Points (means) * hv.Curve (fitted) * hv.Segments
-    (half-decay distance) for each population, in its own colour.
+    number of pairs. For a result of `.genobit.ld_decay()`, hv.Points (means) * hv.Curve (fitted) *
+    hv.Segments (half-decay distance) for each population, in its own colour.
 
     Raises
     ------
@@ -179,9 +179,9 @@ def ld_decay(
 
     Notes
     -----
-    NaN pairs (monomorphic variants) and pairs on different contigs are left out. For a fitted
-    decay, the title gives the half-decay distance with its confidence interval. With several
-    populations, the legend gives both for each population.
+    NaN pairs (monomorphic variants) and pairs on different contigs are left out. For a result of
+    `.genobit.ld_decay()`, the title gives the half-decay distance with its confidence interval. With
+    several populations, the legend gives both for each population.
 
     Examples
     --------
