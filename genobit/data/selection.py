@@ -179,8 +179,8 @@ class Selection(traitlets.HasTraits):
         ------
         ValueError
             If the data have neither variants nor samples. If a selected name is in no registered
-            data. If the variants (or samples) have names in these data but only positions in
-            registered data, or the reverse. If both have only positions, and of different number.
+            data. If variants (or samples) have names in these data but only positions in registered
+            data, or the reverse. If they have only positions, and their number differs.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

@@ -78,7 +78,7 @@ class Explore(SuggestsNames):
             `genobit.Selection` to share with other explorers. The explorers of one launcher always
             share a selection.
         **initial
-            Initial value of the trait `theme`.
+            ``theme``, the initial theme: "auto", "light" or "dark".
 
         Returns
         -------
@@ -216,7 +216,7 @@ class ExploreArray(SuggestsNames):
         selection
             `genobit.Selection` to share with other explorers.
         **initial
-            Initial value of the trait `theme`.
+            ``theme``, the initial theme: "auto", "light" or "dark".
 
         Returns
         -------

@@ -180,8 +180,8 @@ def ld_decay(
     Notes
     -----
     NaN pairs (monomorphic variants) and pairs on different contigs are left out. For a result of
-    `.genobit.ld_decay()`, the title gives the half-decay distance with its confidence interval. With
-    several populations, the legend gives both for each population.
+    `.genobit.ld_decay()`, the title gives the half-decay distance with its confidence interval.
+    With several populations, the legend gives both for each population.
 
     Examples
     --------
