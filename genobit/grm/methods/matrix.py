@@ -87,9 +87,10 @@ class GRMMethods:
         ------
         ValueError
             For an unknown method, or an option that the method does not support. For a frequency
-            that is NaN or outside [0, 1], or for a wrong number of frequencies. For a contig with a
-            chromosome number above the number of autosomes (22 by default), or an unknown contig in
-            ``autosomes``. With ``loco``, for contigs whose variants are not contiguous.
+            that is NaN or outside [0, 1], or for a wrong number of frequencies. For a chromosome
+            number that the species does not have (above 26 in humans, where 23 to 26 are X, Y, XY
+            and MT), or an unknown contig in ``autosomes``. With ``loco``, for contigs whose
+            variants are not contiguous.
         KeyError
             With ``loco``, if ``variant_contig`` is missing.
         MemoryError

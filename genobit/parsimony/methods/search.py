@@ -98,10 +98,10 @@ class ParsimonySearchMethods:
             - ``tree`` (trees): Newick of the shortest trees. Trees are unrooted unless ``outgroup``
               is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
-            - ``trace`` (iteration): shortest length so far. The first entry is the length of the
-              starting trees. The second is the length after branches of these trees were swapped.
-              Each later entry is the length after one round of the ratchet, or after one step of
-              branch and bound.
+            - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
+              that of the starting trees, the second that after branch swapping. Each later entry
+              follows a round of the ratchet, or up to 20,000 partial trees of branch and bound. If
+              the last swapping of all shortest trees finds a shorter one, its length is added.
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
