@@ -101,7 +101,8 @@ class ParsimonySearchMethods:
             - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
               that of the starting trees, the second that after branch swapping. Each later entry
               follows a round of the ratchet, or up to 20,000 partial trees of branch and bound. If
-              the last swapping of all shortest trees finds a shorter one, its length is added.
+              the branch swapping after all replicates finds a shorter tree, ``trace`` has one more
+              entry at its end: the length of that tree.
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
