@@ -37,9 +37,9 @@ def pca_scatter(
         Components, counted from 1.
     colour_by
         Name of a label of the samples ("population" also finds `sample_population`), values
-        (samples,), or a colouring made by `genobit.visual.colouring.colouring`. Text, booleans and
-        integers with at most eight distinct values get a legend; other numbers get a colour bar. A
-        DataArray or Series is aligned by its labels.
+        (samples,), or a colouring made by `genobit.visual.colouring.colouring`. Text and booleans
+        get a legend. Integers get a legend if they have at most eight distinct values, and a colour
+        bar otherwise. Floats get a colour bar. A DataArray or Series is aligned by its labels.
     names
         Names of the samples, for the hover text. The default is `sample_id` of `pcs`. Names are
         aligned as for `colour_by`.
