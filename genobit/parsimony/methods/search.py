@@ -99,8 +99,10 @@ class ParsimonySearchMethods:
               is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
             - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
-              that of the starting trees, the second that after branch swapping. Each later entry
-              follows a round of the ratchet, or up to 20,000 partial trees of branch and bound. If
+              that of the starting trees, the second that after branch swapping. With the ratchet,
+              each later entry is the shortest length after one more round. With branch and bound,
+              the second entry is the length after ten rounds of the ratchet. Each later entry is
+              the shortest length after one more step, which examines up to 20,000 partial trees. If
               the branch swapping after all replicates finds a shorter tree, ``trace`` has one more
               entry at its end: the length of that tree.
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
