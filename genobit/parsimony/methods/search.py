@@ -102,9 +102,10 @@ class ParsimonySearchMethods:
               that of the starting trees, the second that after branch swapping. With the ratchet,
               each later entry is the shortest length after one more round. With branch and bound,
               the second entry is the length after ten rounds of the ratchet. Each later entry is
-              the shortest length after one more step, which examines up to 20,000 partial trees. If
-              the branch swapping after all replicates finds a shorter tree, ``trace`` has one more
-              entry at its end: the length of that tree.
+              the shortest length after one more step, which examines up to 20,000 partial trees.
+              After the last replicate, branches of the shortest trees are swapped to find equally
+              short trees. If this finds a shorter tree, ``trace`` has one more entry at its end:
+              the length of that tree.
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
