@@ -77,11 +77,11 @@ class KendallArrayMethods:
 
         Returns
         -------
-            DataArray (``<dim>_0``, ``<dim>_1``), where ``<dim>`` is the dimension of the variables.
-            Both dimensions have the labels of the variables. The result is lazy unless ``compute``.
-            With ``pvalue``, a Dataset of ``tau``, ``pvalue`` and ``n`` (int32, number of
-            observations of each pair), all computed in one pass. Values are NaN for a constant
-            variable and for fewer than two observations.
+            DataArray (``<row>_0``, ``<row>_1``), where ``<row>`` is the dimension of the variables,
+            as in ``gene_0`` and ``gene_1``. Both have the labels of the variables. The result is
+            lazy unless ``compute``. With ``pvalue``, a Dataset of ``tau``, ``pvalue`` and ``n``
+            (int32, number of observations of each pair), all computed in one pass. Values are NaN
+            for a constant variable and for fewer than two observations.
 
         Raises
         ------

@@ -90,9 +90,9 @@ class KendallArrayPairsMethods:
         -----
         q-values are bit-identical to ``scipy.stats.false_discovery_control`` on all pairs. Pairs
         whose tau is NaN do not count as tests. Memory holds the ranks and the tiles being computed.
-        With ``fdr``, it also holds the pairs that pass ``threshold`` and may still pass ``fdr``. It
-        holds the distinct p-values of all pairs that may still pass ``fdr``, whatever their tau;
-        data without ties have few. The result is the same for every chunking, kernel and scheduler.
+        With ``fdr``, it also holds the pairs that pass ``threshold`` and may still pass ``fdr``,
+        and the distinct p-values of all pairs that may still pass ``fdr``. Data without ties have
+        few distinct p-values. The result is the same for every chunking, kernel and scheduler.
 
         Examples
         --------

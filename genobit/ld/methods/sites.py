@@ -54,7 +54,7 @@ class LDSitesMethods:
             value of sites i and i + offsets[k]. Entries outside the window are NaN. The coordinate
             ``states`` is the number of states of each site. The coordinate ``counted_state``
             (absent for "T") is the state that sets the sign of r, D and D'. Among the states of a
-            site, this state is the last in the order of ``attrs["states"]``.
+            site, this state is the last in the order of the result's ``attrs["states"]``.
 
         Raises
         ------

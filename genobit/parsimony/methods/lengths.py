@@ -161,8 +161,8 @@ class ParsimonyMethods:
         "acctran", a node keeps the state of its parent if this state is a candidate. With
         "deltran", it also keeps its parent's state if that state needs one change more than a
         candidate. All other nodes, and the root, take their first candidate in the order of
-        ``attrs["states"]``. Nodes with more than two children are hard polytomies (true multiple
-        splits). Their candidates follow Hartigan (1973).
+        ``attrs["states"]`` of the result. Nodes with more than two children are hard polytomies
+        (true multiple splits). Their candidates follow Hartigan (1973).
 
         Examples
         --------
