@@ -49,7 +49,7 @@ class Plot:
             - statistics of variants: "spectrum", "histogram", "hwe"
             - statistics of samples: "histogram", "scatter"
         ax
-            Matplotlib axes to draw into. The plot then has the style of ``.save("figure.pdf")``.
+            Matplotlib axes to draw the print version into: that of the figure's ``save``.
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists the valid names. `genobit.plots` describes the options of
@@ -248,8 +248,7 @@ class NetworkPlotMethods:
         kind
             Kind of plot: "network", the only one.
         ax
-            A matplotlib axes to draw into. The plot then looks as in the file of
-            ``.save("figure.pdf")``.
+            Matplotlib axes to draw the print version into: that of the figure's ``save``.
         **options
             As for `genobit.plots.kendall_network`.
 
