@@ -106,9 +106,12 @@ def test_time_is_linear_in_the_tips_of_a_star(tmp_path: Path, suffix: str) -> No
     for tips in (2_000, 16_000):
         names = [f"t{k}" for k in range(tips)]
         gb.to_trees(f"({','.join(names)});", tmp_path / f"t.{suffix}")
-        begin = time.process_time()
-        tree = read_trees(tmp_path / f"t.{suffix}", names).trees[0]
-        took.append(time.process_time() - begin)
+        rounds = []
+        for _ in range(5):  # garbage collection of the whole process may fall into one
+            begin = time.process_time()
+            tree = read_trees(tmp_path / f"t.{suffix}", names).trees[0]
+            rounds.append(time.process_time() - begin)
+        took.append(min(rounds))
         assert tree.parents.tolist() == [tips] * tips + [-1]
     # Eight times the tips took 64 times as long.
     assert took[1] < 30 * took[0]
