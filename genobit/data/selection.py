@@ -145,7 +145,7 @@ class Selection(traitlets.HasTraits):
         Parameters
         ----------
         nouns
-            Nouns of what is counted: singular and plural, as ``{"samples": ("taxon", "taxa")}``.
+            Singular and plural noun of each kind, for example ``{"samples": ("taxon", "taxa")}``.
 
         Examples
         --------

@@ -26,8 +26,8 @@ _STRIP = 0.8
 class CellGrid:
     """The grid of combination ``rank`` at a place of the page, ``left`` and ``top`` in millimetres.
 
-    `colours` are the value of white and the values at the ends of the colours. `sides` is the room
-    for texts to the left of the cells and to their right.
+    `colours` holds the value drawn white, and the values at both ends of the scale. `sides` holds
+    the widths for texts at the left and at the right of the cells.
     """
 
     found: Ranked

@@ -197,9 +197,9 @@ class GRMExplorer(GRMTraits):
     def figure(self) -> Figure:
         """Return the picture in view as a figure for papers.
 
-        The figure has the matrix, the components and the kinship of all samples. It has only the
-        matrix before the components are computed, for fewer than three samples, for a heatmap of
-        some of the samples only, and for a Dataset without genotypes.
+        The figure has the matrix, the components and the kinship of all samples. Before the
+        components are computed, it has only the matrix. The same holds for fewer than three
+        samples, a heatmap of a part of the samples, and a Dataset without genotypes.
         """
         return figure_of(self, drawn(self._view), self._components, self._colouring())
 

@@ -1,4 +1,4 @@
-"""What compiles, and what a person who waits for it is told."""
+"""Compile only the kernels that a call needs, and note once that kernels compile."""
 
 from __future__ import annotations
 
