@@ -16,8 +16,8 @@ from genobit.engine.bits.layout import pack_bits, words_for
 from genobit.engine.bits.words import count_rows
 from genobit.epistasis.kernels.contingency_tables import room
 from genobit.epistasis.kernels.mutual_information import x_log_x
-from genobit.epistasis.kernels.search import Best, best_of, search
-from genobit.epistasis.kernels.statistics import Rule
+from genobit.epistasis.kernels.search import Best, best_of_block, search
+from genobit.epistasis.kernels.statistics import Rule, branches_of
 from genobit.epistasis.kernels.tables import (
     Block,
     Classes,
@@ -87,8 +87,10 @@ def search_permuted(
     best = search(classes, first, last, top, threshold, allowed, scratch, rule=rule)
     maxima = np.full(len(masks), -np.inf)
     pairs, logarithms = pairs_of(first, last, allowed), x_log_x(sum(classes.sizes))
+    branches = branches_of(rule)
     for k, counted in enumerate(_permuted(classes, first, last, masks)):
-        scores = best_of(counted, room(counted), pairs, 1, 0.0, rule, logarithms)[0]
+        ranked = best_of_block(counted, room(counted), pairs, 1, 0.0, rule, logarithms, branches)
+        scores = ranked[0]
         if scores.size:
             maxima[k] = scores.max()
     return best._replace(maxima=maxima)

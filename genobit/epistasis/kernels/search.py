@@ -66,15 +66,14 @@ def search(
     """
     cells = 3 ** (first.shape[1] + last.shape[1])
     pairs, logarithms = pairs_of(first, last, allowed), x_log_x(sum(classes.sizes))
+    branches = branches_of(rule)
     if cells > DENSE * sum(classes.sizes) and rule.statistic != CHI2:
         dealt = _samples(classes, first, last)
-        best = tables_by_sample.search(
-            dealt, pairs, top, threshold, rule, logarithms, branches_of(rule)
-        )
+        best = tables_by_sample.search(dealt, pairs, top, threshold, rule, logarithms, branches)
     else:
         counted = block(classes, first, last, scratch)
         chunk = room(counted, scratch)
-        best = best_of(counted, chunk, pairs, top, threshold, rule, logarithms)
+        best = best_of_block(counted, chunk, pairs, top, threshold, rule, logarithms, branches)
     scores, i, j, scored = best
     return Best(scores, np.hstack([first[i], last[j]]), scored)
 
@@ -136,25 +135,8 @@ def _least_of(
     return limit if any_reach(values[:stop], limit) else np.float32(np.inf)
 
 
-def best_of(
-    counted: Block,
-    chunk: Chunk,
-    pairs: Pairs,
-    top: int,
-    threshold: float,
-    rule: Rule,
-    logarithms: Logarithms,
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
-    """Return scores, numbers of first and of last parts, and how many pairs passed the bound.
-
-    chunk: the result of `room`, whose tables this fills.
-    """
-    branches = branches_of(rule)
-    return _best_of(counted, chunk, pairs, top, threshold, rule, logarithms, branches)
-
-
 @njit
-def _best_of(
+def best_of_block(
     counted: Block,
     chunk: Chunk,
     pairs: Pairs,
@@ -164,6 +146,10 @@ def _best_of(
     logarithms: Logarithms,
     branches: Branches,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int]:
+    """Return scores, numbers of first and of last parts, and how many pairs passed the bound.
+
+    chunk: the result of `room`, whose tables this fills.
+    """
     classes, patterns, others, width = chunk.tables.shape
     tables, arrays = chunk.tables.reshape((classes, patterns * others, width)), flat(counted, chunk)
     ends, starts = pairs.ends, pairs.starts
