@@ -324,6 +324,10 @@ class TestColours:
         explorer.colour_by = colour_by
         assert not explorer.status.startswith("Error")
 
+    def test_name_without_its_prefix(self, explorer):
+        explorer.colour_by = "height"
+        assert explorer.colour_by == "sample_height"
+
     def test_no_variables(self, ds):
         explorer = ds[["call_genotype"]].genobit.explore.grm()
         assert explorer.colour_by == ""

@@ -213,6 +213,10 @@ class TestNetwork:
         assert len(colours.values) == explorer._scene.shown.size
         assert not explorer.status.startswith("Error")
 
+    def test_name_of_a_label_without_its_prefix(self, explorer):
+        explorer.colour_by = "module"
+        assert explorer.colour_by == "gene_module"
+
 
 class TestPair:
     def test_by_an_edge(self, explorer):

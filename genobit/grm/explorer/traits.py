@@ -9,7 +9,7 @@ import numpy as np
 import traitlets
 
 from genobit.grm.explorer.data import GIVEN
-from genobit.visual.explorer.explorer import Explorer, one_of
+from genobit.visual.explorer.explorer import Explorer, label_of, one_of
 from genobit.visual.explorer.files import dataset_writers
 from genobit.visual.style import number
 
@@ -126,7 +126,7 @@ class GRMTraits(Explorer):
 
     @traitlets.validate("colour_by")
     def _check_colour(self, proposal: Any) -> str:
-        return one_of("colour_by", proposal["value"], ("", *self.relations.variables))
+        return label_of("colour_by", proposal["value"], self.relations.variables, "samples")
 
     @traitlets.validate("component_x", "component_y")
     def _check_component(self, proposal: Any) -> int:

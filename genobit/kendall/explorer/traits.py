@@ -11,7 +11,7 @@ import traitlets
 
 from genobit.kendall.explorer.searching import SHOWN, Finder
 from genobit.visual.explorer.controls import button, dropdown, linked
-from genobit.visual.explorer.explorer import Explorer, one_of
+from genobit.visual.explorer.explorer import Explorer, label_of
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
@@ -136,12 +136,14 @@ class KendallTraits(Explorer):
 
     @traitlets.validate("colour_by")
     def _check_colour(self, proposal: Any) -> str:
-        return one_of("colour_by", proposal["value"], ("", *self.correlated.variable_labels))
+        kept = self.correlated
+        return label_of("colour_by", proposal["value"], kept.variable_labels, kept.variable)
 
     @traitlets.validate("colour_points_by")
     def _check_colour_of_points(self, proposal: Any) -> str:
-        labels = self.correlated.observation_labels
-        return one_of("colour_points_by", proposal["value"], ("", *labels))
+        kept = self.correlated
+        value, labels = proposal["value"], kept.observation_labels
+        return label_of("colour_points_by", value, labels, kept.observation)
 
     @traitlets.validate("pair", "variable", "opened")
     def _check_places(self, proposal: Any) -> Any:

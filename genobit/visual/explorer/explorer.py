@@ -10,6 +10,7 @@ import ipywidgets
 import numpy as np
 import traitlets
 
+from genobit.data.model import with_prefix
 from genobit.data.selection import KINDS, NOUNS, Names, Selection
 from genobit.engine.spelling import did_you_mean
 from genobit.visual.explorer.files import Export, Writers, csv_writer, write_new, write_page
@@ -297,6 +298,12 @@ def name_in_notebook(value: Any, otherwise: str) -> str:
     named = {} if shell is None else shell.user_ns
     names = (k for k, v in named.items() if v is value and not k.startswith("_"))
     return repr(value) if isinstance(value, str | int | tuple) else next(names, otherwise)
+
+
+def label_of(trait: str, value: str, labels: Iterable[str], dim: str) -> str:
+    """Return the name of a label, given with or without the prefix of `dim`; "" for none."""
+    known = tuple(labels)
+    return one_of(trait, with_prefix(value, dim, known) or value, ("", *known))
 
 
 def one_of(trait: str, value: str, known: Iterable[str]) -> str:
