@@ -12,7 +12,7 @@ from tests.browser import test_grm, test_ld
 from tests.browser.hosts import InVoila, in_hosts
 from tests.browser.jupyterlab import by_hand, click_at, drawn, place, redrawn, says, settled, until
 from tests.browser.test_exports import saved
-from tests.browser.test_grm import drag, figure, is_marked, selection
+from tests.browser.test_grm import figure, selection
 from tests.browser.test_reload import region, zoom
 
 pytestmark = pytest.mark.browser
@@ -45,29 +45,8 @@ def test_tap(page: Any) -> None:
     drawn(track)
 
 
-def test_lasso(page: Any) -> None:
-    before = is_marked(settled(figure(page, "heatmap"))).sum()
-    corners = (0.2, 0.2), (0.85, 0.2), (0.85, 0.5), (0.2, 0.5)
-    drag(
-        page,
-        "scatter",
-        *corners,
-        answer=lambda: "samples (" in selection(page),
-        what="the selection on the kernel",
-    )
-    until(lambda: is_marked(drawn(figure(page, "heatmap"))).sum() > before + 20, "marks")
-
-
-def test_box(page: Any) -> None:
-    before, said = settled(figure(page, "scatter")), selection(page)
-    drag(
-        page,
-        "heatmap",
-        *((0.35, 0.75), (0.5, 0.6)),
-        answer=lambda: selection(page) != said,
-        what="another selection",
-    )
-    redrawn(figure(page, "scatter"), before, share=0.0005)
+test_lasso = test_grm.test_lasso_selects_everywhere
+test_box = test_grm.test_box_in_the_heatmap_selects_in_the_scatter
 
 
 def test_search(page: Any) -> None:
