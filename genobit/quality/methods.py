@@ -81,7 +81,8 @@ class QualityMethods:
     ) -> xr.Dataset:
         """Compute call rate, allele frequency and Hardy-Weinberg test of each variant.
 
-        The values are the same as from ``plink --freq --missing --hardy``, version 1.9.
+        With ``founders=True``, the values are the same as from ``plink --freq --missing --hardy``,
+        version 1.9.
 
         Parameters
         ----------
@@ -167,7 +168,8 @@ class QualityMethods:
     ) -> xr.Dataset:
         """Compute call rate, heterozygosity, inbreeding and inferred sex of each sample.
 
-        The values are the same as from ``plink --missing --het --check-sex``, version 1.9.
+        With ``founders=True``, the values are the same as from ``plink --missing --het
+        --check-sex``, version 1.9.
 
         Parameters
         ----------

@@ -55,11 +55,11 @@ def sample_dataset(
     hotspots. Variants are biallelic with a minor allele frequency of 0.01 or more; calls are phased
     and complete. The first call simulates the cohort with msprime, which takes a few seconds.
 
-    The last 120 samples of each population are ten families of three generations. A real genome of
-    12 Mb is too short to distinguish degrees of relationship. The simulation therefore uses as many
-    crossovers per meiosis as a whole genome has. In each segment between hotspots, the haplotypes
-    of founders are shuffled within their population. This breaks long haplotypes that unrelated
-    founders share, so unrelated samples do not look related.
+    The last 120 samples of each population are ten families of three generations. With the usual
+    number of crossovers, 12 Mb are too short to distinguish degrees of relationship. The simulation
+    therefore uses as many crossovers per meiosis as a whole human genome has. In each segment
+    between hotspots, the haplotypes of founders are shuffled within their population. This breaks
+    long haplotypes that unrelated founders share, so unrelated samples do not look related.
     KING finds all twins and all relatives of first, second and third degree in the pedigree. KING
     assigns some unrelated pairs to the third degree, but no unrelated pair to a closer degree.
 

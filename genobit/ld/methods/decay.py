@@ -64,10 +64,11 @@ class LDDecayMethods:
         phased
             As for `ld`.
         parts, resamples, confidence, seed
-            Settings of the block bootstrap for confidence intervals of level ``confidence``: about
-            ``parts`` blocks of equally many variants, drawn with replacement ``resamples`` times
-            from ``seed``. Blocks never span contigs. Blocks should be longer than the range of LD,
-            so use fewer parts for a short region.
+            Settings of the block bootstrap. The variants are divided into blocks of equal size;
+            ``parts`` is the approximate number of blocks. Each of the ``resamples`` resamples draws
+            as many blocks with replacement. ``seed`` starts the random numbers. ``confidence`` is
+            the level of the intervals. Blocks never span contigs. Blocks should be longer than the
+            range of LD, so use fewer parts for a short region.
 
         Returns
         -------
@@ -106,9 +107,10 @@ class LDDecayMethods:
 
         Notes
         -----
-        Pairs are streamed: memory holds only sums for each bin and block. The means do not depend
-        on chunks or threads; rounding changes them by less than 1e-9. Pairs with a monomorphic
-        variant have no r2 and are left out. Rare variants lower all means, so filter variants by
+        Pairs are streamed: memory holds only sums for each bin and block. The means are
+        bit-identical for all chunkings and thread counts, because each r2 is rounded to a multiple
+        of 2^-29. This changes a mean by less than 1e-9. Pairs with a monomorphic variant have no r2
+        and are left out. Rare variants lower all means, so filter variants by
         `allele_frequency` first. Formulas and references: `genobit.ld.decay`.
 
         Examples

@@ -143,8 +143,8 @@ class ParsimonyMethods:
             - ``most_branch_changes`` (nodes), with "sets": maximum number of changes over all
               shortest reconstructions
 
-            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The changes are
-            counted at once, a few chunks at a time.
+            For a dask alignment, ``states`` are lazy, in the same chunks of sites. The changes
+            are counted during the call, a few chunks at a time.
 
             The index ``node`` has the names of taxa and inner nodes. Inner nodes without a name are
             called "node 14", for example. A numeric label of an inner node is read as support, not
@@ -159,10 +159,11 @@ class ParsimonyMethods:
         -----
         A state is a candidate of a node if it needs the fewest changes below the node. With
         "acctran", a node keeps the state of its parent if this state is a candidate. With
-        "deltran", it also keeps its parent's state if that state needs one change more than a
-        candidate. All other nodes, and the root, take their first candidate in the order of
-        ``attrs["states"]`` of the result. Nodes with more than two children are hard polytomies
-        (true multiple splits). Their candidates follow Hartigan (1973).
+        "deltran", a node also keeps the state of its parent if this state needs one change more
+        below the node than a candidate does. All other nodes, and the root, take their first
+        candidate in the order of ``attrs["states"]`` of the result. Nodes with more than two
+        children are hard polytomies (true multiple splits). Their candidates follow Hartigan
+        (1973).
 
         Examples
         --------

@@ -8,6 +8,8 @@ const page = (globalThis.genobit_page ??= `${Date.now()}-${Math.random()}`)
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 // Each view has its own size.
 const SIZES = new Set(["inner_width", "inner_height", "outer_width", "outer_height"])
+const EDGES = new Set(["start", "end"])
+const PAUSE = 50 // milliseconds
 
 async function unpacked(data) {
   const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"))
@@ -43,6 +45,14 @@ async function bokehjs(model) {
     }
   }
   await before
+  // BokehJS asks the page for the style of each text and each fill, several times a frame. That
+  // took half the time of a frame. No style of ours is set in this way.
+  try {
+    const { VisualProperties } = root.Bokeh.require("core/visuals/visual")
+    VisualProperties.prototype._get_css_value = () => ""
+  } catch (error) {
+    console.warn("genobit: this BokehJS draws more slowly:", error)
+  }
   return root.Bokeh
 }
 
@@ -153,11 +163,17 @@ export default () => {
     const news = events.filter(({ sync, kind, attr }) => sync && kind && !SIZES.has(attr))
     if (news.length === 0) return
     view.events.push(...news)
-    // One message for all changes of an event of the browser.
-    if (view.events.length === news.length) setTimeout(() => send(model, view), 0)
+    // One message for all changes of an event of the browser. Edges of ranges alone wait for a
+    // pause: the notebook repaints its own toolbar for each message.
+    const alone = news.every(({ attr }) => EDGES.has(attr))
+    if (alone && view.leaving) return
+    view.leaving = !alone
+    clearTimeout(view.timer)
+    view.timer = setTimeout(() => send(model, view), alone ? PAUSE : 0)
   }
 
   function send(model, view) {
+    view.leaving = false
     const events = view.events.splice(0).filter((event) => event.document === view.doc)
     if (events.length === 0) return
     const content = JSON.stringify(view.doc.create_json_patch(events), without_buffers)
