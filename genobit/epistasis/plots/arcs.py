@@ -95,7 +95,7 @@ class Arcs:
 
 
 def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Overlay:
-    """Draw the pairs of ranked combinations as arcs over the genome.
+    """Draw ranked combinations as arcs over the genome, an arc for each pair of their variants.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
 
     Returns
     -------
-        hv.Overlay: an arc for each pair of members. Height and colour show the best score among
-        all combinations that contain the pair. Only the best 500 pairs are drawn.
+        hv.Overlay. Height and colour of an arc show the best score among all combinations that
+        contain the pair. Only the best 500 pairs are drawn.
 
     Raises
     ------

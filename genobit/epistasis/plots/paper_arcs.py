@@ -45,7 +45,7 @@ _ARC = 0.8
 
 
 def paper_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> Paper:
-    """Return the pairs of ranked combinations as arcs over contigs, for a page.
+    """Return the pairs of variants in ranked combinations as arcs over contigs, for a page.
 
     Parameters
     ----------

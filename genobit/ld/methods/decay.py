@@ -64,11 +64,11 @@ class LDDecayMethods:
         phased
             As for `ld`.
         parts, resamples, confidence, seed
-            Settings of the block bootstrap. The variants are divided into blocks of equal size;
-            ``parts`` is the approximate number of blocks. Each of the ``resamples`` resamples draws
-            as many blocks with replacement. ``seed`` starts the random numbers. ``confidence`` is
-            the level of the intervals. Blocks never span contigs. Blocks should be longer than the
-            range of LD, so use fewer parts for a short region.
+            Settings of the block bootstrap. The variants are divided into about ``parts`` blocks of
+            equal size. A resample draws blocks with replacement until it has as many as there are.
+            ``resamples`` is the number of resamples, and ``seed`` the seed of the random numbers.
+            ``confidence`` is the level of the intervals. Blocks never span contigs. Blocks should
+            be longer than the range of LD, so use fewer parts for a short region.
 
         Returns
         -------

@@ -147,7 +147,7 @@ def ld_decay(
     max_distance: float | None = None,
     log: bool = False,
 ) -> hv.Overlay:
-    """Draw mean LD by distance; for a result of `ld_decay`, also its curve and half-decay distance.
+    """Draw mean LD by distance, and the curve and half-decay distance if they were computed.
 
     Parameters
     ----------

@@ -53,10 +53,11 @@ class ParsimonyMethods:
             its labels.
         costs
             Cost matrix (states, states). Each entry is the cost of a change from the state of its
-            row to the state of its column. States are in the order of ``attrs["states"]`` of a
-            result; a DataArray with these labels is aligned by label. Costs are at least 0, and 0
-            for no change. They need not be a metric. Asymmetric costs need rooted trees. With
-            costs, lengths are computed by Sankoff's algorithm, which is exact but slower.
+            row to the state of its column. The order of the states is ``attrs["states"]`` of the
+            result of `ancestral_states`. A DataArray with the states as labels is aligned by label.
+            Costs are at least 0, and 0 for no change. They need not be a metric. Asymmetric costs
+            need rooted trees. With costs, lengths are computed by Sankoff's algorithm, which is
+            exact but slower.
         sites
             Whether to return results of single sites. Use False to save memory with many trees.
 
@@ -146,9 +147,9 @@ class ParsimonyMethods:
             For a dask alignment, ``states`` are lazy, in the same chunks of sites. The changes
             are counted during the call, a few chunks at a time.
 
-            The index ``node`` has the names of taxa and inner nodes. Inner nodes without a name are
-            called "node 14", for example. A numeric label of an inner node is read as support, not
-            as a name.
+            ``attrs["states"]`` lists all states in order. The index ``node`` has the names of taxa
+            and inner nodes. Inner nodes without a name are called "node 14", for example. A numeric
+            label of an inner node is read as support, not as a name.
 
         Raises
         ------

@@ -117,10 +117,11 @@ class ParsimonySearchMethods:
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch
               separates from the first taxon
 
-            ``attrs["proven"]`` is True if the search proves that no tree is shorter.
-            ``attrs["all_found"]`` is True if fewer equally short trees than ``effort.max_trees``
-            were found. If both are True, the result has all shortest trees. ``attrs["partial"]`` is
-            True after Ctrl-C; the result is then the best so far.
+            ``attrs["proven"]`` is True if the search proves that no tree is shorter, which only a
+            finished "branch_and_bound" does. ``attrs["all_found"]`` is False if the search kept
+            ``effort.max_trees`` equally short trees, so there may be more. If both are True, the
+            result has all shortest trees. ``attrs["partial"]`` is True after Ctrl-C; the result is
+            then the best so far.
 
         Raises
         ------
