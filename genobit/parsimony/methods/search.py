@@ -99,13 +99,13 @@ class ParsimonySearchMethods:
               is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
             - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
-              that of the starting trees, the second that after branch swapping. With the ratchet,
-              each later entry is the shortest length after one more round. With branch and bound,
-              the second entry is the length after ten rounds of the ratchet. Each later entry is
-              the shortest length after one more step, which examines up to 20,000 partial trees.
-              After the last replicate, branches of the shortest trees are swapped to find equally
-              short trees. If this finds a shorter tree, ``trace`` has one more entry at its end:
-              the length of that tree.
+              the shortest length of the starting trees. The second is the shortest length after
+              their branches were swapped. With the ratchet, each later entry is the shortest length
+              after one more round. With branch and bound, the second entry is the length after ten
+              rounds of the ratchet. Each later entry is the shortest length after one more step,
+              which examines up to 20,000 partial trees. After the last replicate, branches of the
+              shortest trees are swapped to find equally short trees. If this finds a shorter tree,
+              ``trace`` has one more entry at its end: the length of that tree.
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end

@@ -63,8 +63,9 @@ def tanglegram(
 
     Returns
     -------
-        hv.Overlay. A branch is blue if the other tree does not contain its split. A tip line is
-        blue if it crosses another line. The title gives the Robinson-Foulds distance.
+        hv.Overlay. A branch is blue if the other tree does not contain its split. A line
+        between the trees joins the two tips of a taxon; it is blue if it crosses another such
+        line. The title gives the Robinson-Foulds distance.
 
     Raises
     ------
