@@ -179,8 +179,9 @@ class Selection(traitlets.HasTraits):
         ------
         ValueError
             If the data have neither variants nor samples. If a selected name is in no registered
-            data. If variants (or samples) have names in these data but only positions in registered
-            data, or the reverse. If both data have only positions, but different numbers of them.
+            data. If variants (or samples) have names in these data but none in registered data, or
+            the reverse. If neither data have names, and their numbers of variants (or samples)
+            differ.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

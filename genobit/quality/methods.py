@@ -242,9 +242,10 @@ class QualityMethods:
         """Keep the samples and variants that pass all thresholds, as plink 1.9 does.
 
         The result is lazy, but the statistics are computed at once, in one pass over the genotypes.
-        ``max_sample_missing`` with another threshold needs a second pass. Each threshold is one
-        rule; None switches the rule off. Samples are removed first. Variants are then tested on the
-        remaining samples, first by ``max_missing``, then by ``min_hwe`` and last by ``min_maf``.
+        With both ``max_sample_missing`` and a threshold for variants, there are two passes. Each
+        threshold is one rule; None switches the rule off. Samples are removed first. Variants are
+        then tested on the remaining samples, first by ``max_missing``, then by ``min_hwe`` and last
+        by ``min_maf``.
 
         Parameters
         ----------

@@ -243,8 +243,8 @@ def closest_pairs(
 
     Returns
     -------
-        Table with columns sample_0 < sample_1 (positions), sample_id_0, sample_id_1, and the value,
-        named after the method. For KING-robust kinship, the column degree is added.
+        DataFrame with columns sample_0 < sample_1 (positions), sample_id_0, sample_id_1, and the
+        value, named after the method. For KING-robust kinship, the column degree is added.
 
     Examples
     --------

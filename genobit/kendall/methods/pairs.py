@@ -68,9 +68,10 @@ class KendallArrayPairsMethods:
             `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
             ``.to_network()``. Its columns are ``<row>_0`` < ``<row>_1``, ``name_0``, ``name_1``,
             ``tau`` and ``n`` (observations of the pair). ``<row>`` is the dimension of the
-            variables, or "variant" for variants. The first two columns are positions of the
-            variables, from 0. With ``fdr`` there are also ``pvalue`` and ``qvalue``. Even
-            ``.head()`` then has to search all pairs; the result of this search is kept in memory.
+            variables; it is "variant" for the variants of a Dataset. The first two columns are
+            positions of the variables, from 0. With ``fdr`` there are also ``pvalue`` and
+            ``qvalue``. Even ``.head()`` then has to search all pairs; the result of this search is
+            kept in memory.
 
         Raises
         ------

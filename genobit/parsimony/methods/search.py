@@ -99,13 +99,14 @@ class ParsimonySearchMethods:
               is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
             - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
-              the shortest length of the starting trees. The second is the shortest length after
-              their branches were swapped. With the ratchet, each later entry is the shortest length
-              after one more round. With branch and bound, the second entry is the length after ten
-              rounds of the ratchet. Each later entry is the shortest length after one more step,
-              which examines up to 20,000 partial trees. After the last replicate, branches of the
-              shortest trees are swapped to find equally short trees. If this finds a shorter tree,
-              ``trace`` has one more entry at its end: the length of that tree.
+              the shortest length of the starting trees. With branch and bound, the second entry is
+              the length after ten rounds of the ratchet. Each later entry is the shortest length
+              after one more step, which examines up to 20,000 partial trees. With all other
+              methods, the second entry is the shortest length after branch swapping. With the
+              ratchet, each later entry is the shortest length after one more round. After the last
+              replicate, branches of the shortest trees are swapped to find equally short trees. If
+              this finds a shorter tree, ``trace`` has one more entry at its end: the length of that
+              tree.
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
@@ -117,11 +118,11 @@ class ParsimonySearchMethods:
             - ``split`` (trees, splits, taxa), with ``bootstrap``: True for the taxa that the branch
               separates from the first taxon
 
-            ``attrs["proven"]`` is True if the search proves that no tree is shorter, which only a
-            finished "branch_and_bound" does. ``attrs["all_found"]`` is False if the search kept
-            ``effort.max_trees`` equally short trees, so there may be more. If both are True, the
-            result has all shortest trees. ``attrs["partial"]`` is True after Ctrl-C; the result is
-            then the best so far.
+            ``attrs["proven"]`` is True if the search proves that no tree is shorter. Only a
+            finished "branch_and_bound" proves this. ``attrs["all_found"]`` is True if the search
+            kept fewer equally short trees than ``effort.max_trees``, so none was dropped. If both
+            are True, the result has all shortest trees. ``attrs["partial"]`` is True after Ctrl-C;
+            the result is then the best so far.
 
         Raises
         ------
