@@ -179,9 +179,8 @@ class Selection(traitlets.HasTraits):
         ------
         ValueError
             If the data have neither variants nor samples. If a selected name is in no registered
-            data. If variants (or samples) have names in these data but none in registered data, or
-            the reverse. If neither data have names, and their numbers of variants (or samples)
-            differ.
+            data. If only some of the registered data name their variants (or samples). If none of
+            them do, and the numbers of variants (or samples) differ.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

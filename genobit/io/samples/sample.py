@@ -59,7 +59,8 @@ def sample_dataset(
     number of crossovers, 12 Mb are too short to distinguish degrees of relationship. The simulation
     therefore uses as many crossovers per meiosis as a whole human genome has. In each segment
     between hotspots, the haplotypes of founders are shuffled within their population. This breaks
-    long haplotypes that unrelated founders share, so unrelated samples do not look related.
+    long haplotypes that unrelated founders share, so few unrelated samples look related.
+
     KING finds all twins and all relatives of first, second and third degree in the pedigree. KING
     assigns some unrelated pairs to the third degree, but no unrelated pair to a closer degree.
 
@@ -82,8 +83,8 @@ def sample_dataset(
     - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`) raise the
       risk if exactly one of them is heterozygous. Three others (`variant_planted_triple`) raise it
       if an odd number of them is heterozygous. All five are unlinked and heterozygous in half of
-      the cohort. A single variant has no effect of its own. Two variants of the triple, without the
-      third, have no effect either.
+      the cohort. Neither a single variant nor two variants of the triple have an effect of their
+      own.
     - `sample_trait`: float64, the sum of six additive effects
       (`variant_planted_trait`, bool) and noise; heritability 0.4.
 

@@ -64,11 +64,10 @@ class LDDecayMethods:
         phased
             As for `ld`.
         parts, resamples, confidence, seed
-            Settings of the block bootstrap. The variants are divided into about ``parts`` blocks of
-            equal size. A resample draws blocks with replacement until it has as many as there are.
-            ``resamples`` is the number of resamples, and ``seed`` the seed of the random numbers.
-            ``confidence`` is the level of the intervals. Blocks never span contigs. Blocks should
-            be longer than the range of LD, so use fewer parts for a short region.
+            Settings of the block bootstrap: number of blocks, number of resamples, level of the
+            confidence intervals, and seed of the random numbers. Blocks have equally many variants
+            and never span contigs, so their number is approximate. Blocks should be longer than the
+            range of LD, so use fewer for a short region.
 
         Returns
         -------

@@ -99,14 +99,10 @@ class ParsimonySearchMethods:
               is given. With ``bootstrap``, inner nodes are labelled with their support.
             - ``length`` (trees)
             - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
-              the shortest length of the starting trees. With branch and bound, the second entry is
-              the length after ten rounds of the ratchet. Each later entry is the shortest length
-              after one more step, which examines up to 20,000 partial trees. With all other
-              methods, the second entry is the shortest length after branch swapping. With the
-              ratchet, each later entry is the shortest length after one more round. After the last
-              replicate, branches of the shortest trees are swapped to find equally short trees. If
-              this finds a shorter tree, ``trace`` has one more entry at its end: the length of that
-              tree.
+              the shortest length of the starting trees. Each later entry is the shortest length
+              after one more step of the search. A step is one swapping of branches, or one round of
+              the ratchet. With branch and bound, the first step is ten rounds of the ratchet. Each
+              later step examines up to 20,000 partial trees
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
