@@ -49,7 +49,7 @@ class Plot:
             - statistics of variants: "spectrum", "histogram", "hwe"
             - statistics of samples: "histogram", "scatter"
         ax
-            Matplotlib axes to draw into. The plot looks as in the files of ``save``.
+            Matplotlib axes to draw into.
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists the valid names. `genobit.plots` describes the options of
@@ -248,7 +248,7 @@ class NetworkPlotMethods:
         kind
             Kind of plot: "network", the only one.
         ax
-            Matplotlib axes to draw into. The plot looks as in the files of ``save``.
+            Matplotlib axes to draw into.
         **options
             As for `genobit.plots.kendall_network`.
 

@@ -180,8 +180,7 @@ class PairTable(NetworkPlotMethods):
         """Write the table to a folder of Parquet files, one for each part.
 
         If interrupted, repeat the call to resume; finished files are kept. Until the table is
-        complete, Parquet readers refuse the folder. Their error shows the name of a marker file,
-        which tells you to repeat the call.
+        complete, Parquet readers refuse the folder.
 
         Parameters
         ----------

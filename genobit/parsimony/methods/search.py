@@ -100,9 +100,10 @@ class ParsimonySearchMethods:
             - ``length`` (trees)
             - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
               the shortest length of the starting trees. Each later entry is the shortest length
-              after one more step of the search. A step is one swapping of branches, or one round of
-              the ratchet. With branch and bound, the first step is ten rounds of the ratchet. Each
-              later step examines up to 20,000 partial trees
+              after one more step of the search. The first step swaps branches until no swap makes
+              a tree shorter. Each later step is one round of the ratchet. With branch and bound,
+              the first step is ten rounds of the ratchet, and each later step examines up to 20,000
+              partial trees
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
