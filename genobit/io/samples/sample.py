@@ -59,7 +59,7 @@ def sample_dataset(
     number of crossovers, 12 Mb are too short to distinguish degrees of relationship. The simulation
     therefore uses as many crossovers per meiosis as a whole human genome has. In each segment
     between hotspots, the haplotypes of founders are shuffled within their population. This breaks
-    long haplotypes that unrelated founders share, so few unrelated samples look related.
+    the long haplotypes that unrelated founders share. Few unrelated samples then look related.
 
     KING finds all twins and all relatives of first, second and third degree in the pedigree. KING
     assigns some unrelated pairs to the third degree, but no unrelated pair to a closer degree.
