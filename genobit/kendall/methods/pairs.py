@@ -91,9 +91,8 @@ class KendallArrayPairsMethods:
         -----
         q-values are bit-identical to ``scipy.stats.false_discovery_control`` on all pairs. Pairs
         whose tau is NaN do not count as tests. Memory holds the ranks and the tiles being computed.
-        With ``fdr``, it also holds the pairs that pass ``threshold`` and may still pass ``fdr``,
-        and the distinct p-values of all pairs that may still pass ``fdr``. Data without ties have
-        few distinct p-values. The result is the same for every chunking, kernel and scheduler.
+        With ``fdr``, it also holds a table of p-values and the pairs found so far. The result is
+        the same for every chunking, kernel and scheduler.
 
         Examples
         --------

@@ -47,8 +47,8 @@ def parsimony_tree(
     layout
         "rectangular", or "radial" with the root in the middle.
     lengths
-        "changes" makes branch lengths proportional to the number of changes; "equal" aligns all
-        tips.
+        "changes" draws branches in proportion to their numbers of changes. "equal" puts all tips at
+        one distance from the root, and lengths then mean nothing.
     numbers
         Numbers on the branches: "changes", "support" or "none".
     support
