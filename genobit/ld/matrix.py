@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
+    from genobit.engine.schedule.written_once import Place
 
 LONG_NAMES = {
     "r": "correlation r",
@@ -73,13 +74,13 @@ def check_statistic(statistic: str, kind: str) -> None:
 
 
 def _square_tile(
-    a: list[Any], b: list[Any] | None, *, statistic: str, layout: Layout
+    a: list[Any], b: list[Any] | None, place: Place | None = None, *, statistic: str, layout: Layout
 ) -> NDArray[np.float32]:
     from genobit.engine.pairwise.statistic import square
     from genobit.ld.kernels import r2
 
     rows, others = as_rows(a, layout), None if b is None else as_rows(b, layout)
-    return square(r2.statistic(statistic, rows, others), rows, others)
+    return square(r2.statistic(statistic, rows, others), rows, others, place=place)
 
 
 def matrix(planes: Planes, layout: Layout, statistic: str, other: Planes | None = None) -> da.Array:

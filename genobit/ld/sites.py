@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.data.characters import Coding
+    from genobit.engine.schedule.written_once import Place
 
 T = "T"
 LONG_NAMES = {name: ld.LONG_NAMES[name] for name in ("r", "r2", "D", "dprime")} | {
@@ -169,11 +170,14 @@ def _layout(sites: Sites) -> Layout:
     return Layout("haplotype", "variants", sites.taxa, 1)
 
 
-def _square_tile(a: list[Any], b: list[Any] | None) -> NDArray[np.float32]:
+def _square_tile(
+    a: list[Any], b: list[Any] | None, place: Place | None = None
+) -> NDArray[np.float32]:
     from genobit.engine.pairwise.statistic import square
     from genobit.ld.kernels.sites import statistic
 
-    return square(statistic(len(a)), _contiguous(a), None if b is None else _contiguous(b))
+    others = None if b is None else _contiguous(b)
+    return square(statistic(len(a)), _contiguous(a), others, place=place)
 
 
 def _band_tile(

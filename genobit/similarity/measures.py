@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from genobit.engine.bits.planes import PlaneRows
+    from genobit.engine.schedule.written_once import Place
 
 LONG_NAMES = {
     "tanimoto": "Tanimoto similarity",
@@ -68,13 +69,19 @@ def _rows(blocks: Sequence[Any], bits: int) -> PlaneRows:
 
 
 def _tile(
-    a: list[Any], b: list[Any] | None, *, measure: str, bits: int, dtype: DTypeLike
+    a: list[Any],
+    b: list[Any] | None,
+    place: Place | None = None,
+    *,
+    measure: str,
+    bits: int,
+    dtype: DTypeLike,
 ) -> NDArray[np.floating]:
     from genobit.engine.pairwise.statistic import square
     from genobit.similarity.kernels.similarity import statistic
 
     rows, others = _rows(a, bits), None if b is None else _rows(b, bits)
-    return square(statistic(measure, rows, others), rows, others, dtype)
+    return square(statistic(measure, rows, others), rows, others, dtype, place)
 
 
 def matrix(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EDGE = 64
 """Edge of a square: 64 x 68 float32 are 17 KiB, half of a first-level cache."""
+TALL = 256
+"""Rows of a part of `mirror`: longer runs of each row of the result are written at a time."""
 
 
 @njit
@@ -45,15 +47,19 @@ def mirror(values: NDArray[Any], top: int, left: int, out: NDArray[Any]) -> None
 
     ``values`` holds the rows of ``out`` from ``top`` and its columns from ``left``.
     """
-    buffer = np.empty((EDGE, EDGE + 4), values.dtype)
-    for i0 in range(0, values.shape[0], EDGE):
-        i1 = min(i0 + EDGE, values.shape[0])
+    buffer = np.empty((TALL, EDGE + 4), values.dtype)
+    for i in range(values.shape[0]):
+        for j in range(max(0, top + i - left), values.shape[1]):
+            out[top + i, left + j] = values[i, j]
+    for i0 in range(0, values.shape[0], TALL):
+        i1 = min(i0 + TALL, values.shape[0])
         for j0 in range(0, values.shape[1], EDGE):
             j1 = min(j0 + EDGE, values.shape[1])
+            if left + j1 <= top + i0:
+                continue
             for i in range(i0, i1):
-                for j in range(max(j0, top + i - left), j1):
+                for j in range(j0, j1):
                     buffer[i - i0, j - j0] = values[i, j]
-                    out[top + i, left + j] = values[i, j]
             for j in range(j0, j1):
                 for i in range(i0, min(i1, left + j - top + 1)):
                     out[left + j, top + i] = buffer[i - i0, j - j0]

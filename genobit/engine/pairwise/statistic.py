@@ -105,13 +105,24 @@ def blocks(
 
 
 def square(
-    statistic: PairStatistic, a: Operand, b: Operand | None = None, dtype: DTypeLike = np.float32
+    statistic: PairStatistic,
+    a: Operand,
+    b: Operand | None = None,
+    dtype: DTypeLike = np.float32,
+    place: Any = None,
 ) -> NDArray[Any]:
-    """Return the statistic of every row of ``a`` with every row of ``b``, or of ``a``."""
-    out = np.empty((_length(a), _length(a if b is None else b)), dtype)
+    """Return the statistic of every row of ``a`` with every row of ``b``, or of ``a``.
+
+    With a ``place``, write it there, and also its transpose if the whole is symmetric.
+    """
+    shape = _length(a), _length(a if b is None else b)
+    if place is None:
+        whole, top, left, symmetric = np.empty(shape, dtype), 0, 0, b is None
+    else:
+        whole, top, left, symmetric = place
     for block in blocks(statistic, a, b, dtype=dtype, upper=b is None):
-        _put(block.values, block.rows, block.columns, out, symmetric=b is None)
-    return out
+        _put(block.values, top + block.rows.start, left + block.columns.start, whole, symmetric)
+    return whole if place is None else place.view(*shape)
 
 
 def product(
@@ -120,18 +131,22 @@ def product(
     """Return all counts of a product: (rows of a, rows of b), or of ``a`` with itself."""
     out = np.empty((_length(a), _length(a if b is None else b)), dtype)
     for block in products(name, a, b, upper=b is None):
-        _put(block.counts, block.rows, block.columns, out, symmetric=b is None)
+        _put(block.counts, block.rows.start, block.columns.start, out, b is None)
     return out
 
 
 def _put(
-    values: NDArray[Any], rows: slice, columns: slice, out: NDArray[Any], *, symmetric: bool
+    values: NDArray[Any],
+    top: int,
+    left: int,
+    out: NDArray[Any],
+    symmetric: bool,  # noqa: FBT001
 ) -> None:
     """Write a block to a matrix; those of a symmetric one are its upper triangle."""
     if symmetric:
-        mirror(values, rows.start, columns.start, out)
+        mirror(values, top, left, out)
     else:
-        out[rows, columns] = values
+        out[top : top + values.shape[0], left : left + values.shape[1]] = values
 
 
 @njit

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.computing import compute, counting, in_this_process
+from genobit.engine.schedule.computing import compute, in_this_process
 from genobit.engine.schedule.graphs import Grid, List, Sources, TaskRef, full, sources, upper
+from genobit.engine.schedule.written_once import Place, is_square
+from genobit.engine.schedule.written_once import square as written_square
 
 if TYPE_CHECKING:
     from dask.highlevelgraph import HighLevelGraph
@@ -35,14 +36,27 @@ def whole_rows(planes: Planes) -> list[da.Array]:
     ]
 
 
-def _transposed(tile: NDArray[Any]) -> NDArray[Any]:
+def _transposed(tile: NDArray[Any], place: Place | None = None) -> NDArray[Any]:
+    """Return the transpose of a tile above the diagonal, which has written it to its place."""
     from genobit.engine.bits.transpose import transposed
 
-    return transposed(tile)
+    return transposed(tile) if place is None else place.view(*tile.shape[::-1])
 
 
-def _transposed_of(tile: Sequence[NDArray[Any]], which: int) -> NDArray[Any]:
-    return _transposed(tile[which])
+def _one(tile: Sequence[NDArray[Any]], which: int, place: Place | None = None) -> NDArray[Any]:
+    """Return one of the matrices of a tile."""
+    if place is None:
+        return tile[which]
+    out = place.view(*tile[which].shape)
+    out[...] = tile[which]
+    return out
+
+
+def _one_transposed(
+    tile: Sequence[NDArray[Any]], which: int, place: Place | None = None
+) -> NDArray[Any]:
+    """Return the transpose of one of the matrices of a tile."""
+    return _one([_transposed(tile[which])], 0, place)
 
 
 def _tile(
@@ -80,8 +94,8 @@ def _part(
 ) -> tuple[Any, ...]:
     """Return array ``which`` of a tile, or the transpose of array ``mirror`` below the diagonal."""
     if mirror is not None and i > j:
-        return _transposed_of, TaskRef((tiles, j, i)), mirror
-    return getitem, TaskRef((tiles, i, j)), which
+        return _one_transposed, TaskRef((tiles, j, i)), mirror
+    return _one, TaskRef((tiles, i, j)), which
 
 
 def square(
@@ -94,9 +108,12 @@ def square(
 
     Without ``b`` the matrix is symmetric. Tiles on and above the diagonal are computed, and the
     others are transposes of the same tasks. A tile on the diagonal is ``function(planes, None)``.
+
+    The function also takes ``place=``. If this is not None, it writes the tile there, with the
+    transpose if the matrix is symmetric, and returns ``place.view(*shape)``.
     """
     layer, chunks = _tiles(function, a, b, transposes=True)
-    return da.Array(layer.graph(), layer.name, chunks=chunks, dtype=dtype)
+    return written_square(layer.graph(), layer.name, chunks, dtype, symmetric=b is None)
 
 
 def squares(
@@ -115,29 +132,34 @@ def squares(
     """
     layer, chunks = _tiles(function, a, b, transposes=False)
     tiles, keys = layer.graph(), full(*map(len, chunks))
-    matrices = []
+    matrices: list[da.Array] = []
     for k, dtype in enumerate(dtypes):
         mirror = None if b is not None else k if mirrors is None else mirrors[k]
         make = partial(_part, tiles=layer.name, which=k, mirror=mirror)
         part = Grid([], "genobit-part", keys, make)
-        matrices.append(da.Array(part.graph(tiles), part.name, chunks=chunks, dtype=dtype))
+        matrices.append(written_square(part.graph(tiles), part.name, chunks, dtype))
     return matrices
 
 
 def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
     """Compute arrays of tiles in one pass, each thread writing into the results.
 
-    ``array.compute()`` first computes all tiles and then copies them on one thread. It holds the
-    tiles twice, and the copy takes as long as a third of the work of two threads. Schedulers that
-    do not share this process's memory have no other way.
+    A square of tiles does so by itself. Of other arrays, ``array.compute()`` first computes all
+    tiles and then copies them on one thread. Schedulers that do not share this process's memory
+    have no other way.
     """
     if not in_this_process(*arrays):
         return [np.asarray(array) for array in compute(*arrays)]
-    # An array can occur twice, such as the labels of a square; da.store() writes it only once.
+    # An array can occur twice, such as the labels of a square.
     different = {array.name: array for array in arrays}
-    out = {name: np.empty(array.shape, array.dtype) for name, array in different.items()}
-    with counting(*arrays) as callbacks:
-        da.store(list(different.values()), list(out.values()), lock=False, **callbacks)
+    squares = {name: array for name, array in different.items() if is_square(array)}
+    others = {name: array for name, array in different.items() if name not in squares}
+    out = {name: np.empty(array.shape, array.dtype) for name, array in others.items()}
+    stored = []
+    if others:
+        stored = [da.store(list(others.values()), list(out.values()), lock=False, compute=False)]
+    found = compute(*squares.values(), *stored)
+    out |= dict(zip(squares, found[: len(squares)], strict=True))
     return [out[array.name] for array in arrays]
 
 

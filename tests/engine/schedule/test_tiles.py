@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits.transpose import transposed
 from genobit.engine.schedule import tiles
+from genobit.engine.schedule.written_once import Place
 from tests.laziness import raise_if_dask_computes
+
+
+def written(tile: np.ndarray, place: Place) -> np.ndarray:
+    """Write a tile to its place, and its transpose if the whole is symmetric."""
+    view = place.view(*tile.shape)
+    view[...] = tile
+    if place.symmetric:
+        place._replace(top=place.left, left=place.top).view(*tile.shape[::-1])[...] = tile.T
+    return view
 
 
 class Calls:
@@ -22,14 +32,17 @@ class Calls:
         self.seen: Counter[tuple] = Counter()
         self.lock = threading.Lock()
 
-    def __call__(self, a: list[np.ndarray], b: list[np.ndarray] | None) -> np.ndarray:
+    def __call__(
+        self, a: list[np.ndarray], b: list[np.ndarray] | None, place: Place | None = None
+    ) -> np.ndarray:
         left = a[0][:, 0].astype(int)
         right = left if b is None else b[0][:, 0].astype(int)
         with self.lock:
             self.seen[int(left[0]), int(right[0]), b is None] += 1
         assert len(a) == 2
         assert (a[0] == a[1]).all()
-        return 1000 * np.minimum.outer(left, right) + np.maximum.outer(left, right)
+        tile = 1000 * np.minimum.outer(left, right) + np.maximum.outer(left, right)
+        return tile if place is None else written(tile, place)
 
     def __dask_tokenize__(self) -> int:
         return id(self)
