@@ -103,8 +103,8 @@ class EpistasisMethods:
             Dataset of the best combinations, best first, in memory. Its dimensions are ``rank``,
             ``order``, ``cell`` and ``class``. The 3^order cells are the joint genotypes of the
             members; the genotype of the last member changes fastest. Labels of the variants have
-            dimensions (rank, order). A label gets the prefix ``variant_`` if a variable of the
-            result has its name, such as ``p``. The variables are:
+            dimensions (rank, order). Labels that are named like variables of the result get the
+            prefix ``variant_``: a label ``p`` becomes ``variant_p``. The variables are:
 
             - ``variants`` (rank, order): positions along the variants, ascending
             - ``mi``, ``g``, except with "f": mutual information in nats, and the G statistic 2 n mi

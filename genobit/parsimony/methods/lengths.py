@@ -158,13 +158,9 @@ class ParsimonyMethods:
 
         Notes
         -----
-        A state is a candidate of a node if it needs the fewest changes below the node. With
-        "acctran", a node takes the state of its parent if this state is a candidate. With
-        "deltran", a node takes the state of its parent if this state is a candidate, or if it needs
-        one change more below the node than a candidate. All other nodes, and the root, take their
-        first candidate in the order of ``attrs["states"]`` of the result. Nodes with more than two
-        children are hard polytomies (true multiple splits). Their candidates follow Hartigan
-        (1973).
+        If several states of a node suit "acctran" or "deltran" equally well, the first one in the
+        order of ``attrs["states"]`` is taken. Nodes with more than two children are hard polytomies
+        (true multiple splits). Their states follow Hartigan (1973).
 
         Examples
         --------
