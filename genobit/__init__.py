@@ -16,8 +16,8 @@
 `data`          names, labels, checks, packed Datasets
 `engine`        numerical core: `bits`, `simd`, `gemm`, `pairwise`, `schedule`
 
-The analyses, `ld` to `quality`, form one layer. Every other row is a layer of its own. A layer
-imports only from the layers in lower rows.
+A package imports only from packages in lower rows. The analyses, `ld` to `quality`, do not import
+each other.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
     genotypes. A row of tiles has ``get_options().chunk_rows`` samples (2,048 by default). Some
     matrices repeat work in each pass: "endelman_jannink" recomputes all pairs, "hadamard"
     recomputes the diagonal, and leave-one-chromosome-out matrices read all contigs. Compute these
-    matrices before writing (``compute=True``), or store them to Zarr and write the reopened matrix.
+    matrices before writing (``.genobit.grm(..., compute=True)``), or store them to Zarr and write
+    the reopened matrix.
 
     The family id is ``sample_family_id_0``, or 0 if there is none, as in plink2. If `open_plink`
     has joined family and individual ids, they are split again.
