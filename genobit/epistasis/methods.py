@@ -148,8 +148,8 @@ class EpistasisMethods:
         -----
         See `genobit.epistasis.search` for formulas and references. The ranking does not depend on
         chunks, threads or the dask scheduler. Genotypes are held in memory, with 2 or 3 bits per
-        call. Genotypes above ``get_options().eager_limit`` are written to files in the folder
-        ``get_options().spill_to`` instead, if it is set.
+        call. If the option ``spill_to`` names a folder, genotypes above
+        ``get_options().eager_limit`` bytes are written to files there instead.
 
         Examples
         --------

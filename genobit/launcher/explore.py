@@ -107,9 +107,9 @@ class Explore(SuggestsNames):
             Result of `.genobit.ld_blocks()` of these variants; its blocks are outlined. By default,
             blocks are computed for the variants in view.
         association
-            Table with a p-value for each variant, as for `ds.genobit.plot.region`. The track over
-            the picture then shows -log10 of p, coloured by r² with the lead variant. A click on a
-            point chooses the lead variant.
+            Table with a p-value for each variant, as for `ds.genobit.plot.region`. With it, a plot
+            of -log10 of p stands above the heatmap. Its points have the colour of their r² with the
+            lead variant. A click on a point chooses the lead variant.
         **initial
             `selection`, a `genobit.Selection` to share with other explorers. All other arguments
             are initial values of the traits of `LDExplorer`, such as

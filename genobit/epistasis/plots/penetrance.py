@@ -66,8 +66,8 @@ def penetrance_heatmap(
     Notes
     -----
     ``result.genobit.plot("penetrance")`` shows one combination on the screen. Its print version,
-    which ``.save("cells.pdf")`` writes, has the best four combinations. With ``top=6`` it has the
-    best six, and with ``rank=0`` only the best one.
+    which ``.save("cells.pdf")`` writes, has the best four combinations. ``plot("penetrance",
+    top=6)`` has the best six, and ``plot("penetrance", rank=0)`` only the best one.
 
     Examples
     --------

@@ -66,12 +66,12 @@ class KendallArrayPairsMethods:
         Returns
         -------
             `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
-            ``.to_network()``. Its columns are ``<row>_0`` < ``<row>_1``, ``name_0``, ``name_1``,
-            ``tau`` and ``n`` (observations of the pair). ``<row>`` is the dimension of the
-            variables; it is "variant" for the variants of a Dataset. The first two columns are
-            positions of the variables, from 0. With ``fdr`` there are also ``pvalue`` and
-            ``qvalue``. Even ``.head()`` then has to search all pairs; the result of this search is
-            kept in memory.
+            ``.to_network()``. Its first two columns are the positions of the variables, counted
+            from 0; the first is smaller. Their names are those of the dimension with ``_0`` and
+            ``_1``, such as ``gene_0``, or ``variant_0`` for variants. Other columns are ``name_0``,
+            ``name_1``, ``tau`` and ``n`` (observations of the pair). With ``fdr`` there are also
+            ``pvalue`` and ``qvalue``. Even ``.head()`` then has to search all pairs; the result of
+            this search is kept in memory.
 
         Raises
         ------

@@ -53,8 +53,8 @@ class LDSitesMethods:
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
             value of sites i and i + offsets[k]. Entries outside the window are NaN. The coordinate
             ``states`` is the number of states of each site. The coordinate ``counted_state``
-            (absent for "T") is the state that sets the sign of r, D and D'. Among the states of a
-            site, this state is the last in the order of the result's ``attrs["states"]``.
+            (absent for "T") is the state that sets the sign of r, D and D': the last state of the
+            site in the order of ``attrs["states"]``, the list of all states.
 
         Raises
         ------

@@ -117,7 +117,7 @@ class ParsimonySearchMethods:
 
             ``attrs["proven"]`` is True if the search proves that no tree is shorter. Only a
             finished "branch_and_bound" proves this. ``attrs["all_found"]`` is True if the search
-            kept fewer equally short trees than ``effort.max_trees``, so none was dropped. If both
+            dropped no tree: it kept fewer equally short trees than ``effort.max_trees``. If both
             are True, the result has all shortest trees. ``attrs["partial"]`` is True after Ctrl-C;
             the result is then the best so far.
 
