@@ -5,7 +5,7 @@ from genobit.engine.simd.jit import COMPILED
 
 T = TypeVar("T")
 
-KERNELS = ("sums", *["table"] * bool(host().byte_lanes), "popcount", "scalar")
+KERNELS = ("matrix", "sums", *["table"] * bool(host().byte_lanes), "popcount", "scalar")
 """Of products, those that the CPU has that is compiled for."""
 
 

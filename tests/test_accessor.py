@@ -607,7 +607,7 @@ def test_same_bits__whatever_the_chunks(
             assert everything(ds.genobit.pack(phased=phased)) == expected_bits[phased, missing]
 
 
-@pytest.mark.parametrize("kernel", ["table", "popcount", "scalar"])
+@pytest.mark.parametrize("kernel", ["matrix", "table", "popcount", "scalar"])
 @pytest.mark.parametrize("workers", [1, 2, 8])
 def test_same_bits__whatever_the_kernel_and_the_threads(
     expected_bits: dict, kernel: str, workers: int
@@ -639,8 +639,13 @@ def test_same_bits__on_a_cluster(expected_bits: dict) -> None:
     cluster = LocalCluster(
         n_workers=2, threads_per_worker=2, processes=True, dashboard_address=":0"
     )
-    with cluster, Client(cluster), gb.set_options(chunk_rows=64):
-        for key in [(True, 0.1), (False, 0.0)]:
+    with cluster, Client(cluster) as client, gb.set_options(chunk_rows=64):
+        for key, kernel in [
+            ((True, 0.1), "auto"),
+            ((False, 0.0), "auto"),
+            ((False, 0.0), "matrix"),
+        ]:
+            client.run(gb.set_options, kernel=kernel)
             ds = cohort(random_calls(7, 300, 97, missing=key[1]), contigs=3, chunks=(50, 97))
             assert everything(ds.genobit.pack(phased=key[0])) == expected_bits[key]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from genobit.engine.spelling import did_you_mean
 
-KERNELS = ("auto", "sums", "table", "popcount", "scalar")
+KERNELS = ("auto", "matrix", "sums", "table", "popcount", "scalar")
 THEMES = ("light", "dark")
 LARGEST_SCALE = 8.0
 CHUNK_ROWS = 2048
@@ -28,8 +28,8 @@ class Options:
     """The current settings."""
 
     kernel: str = "auto"
-    """Kernel for products of bit planes: "sums", "table", "popcount", "scalar", or "auto" for the
-    fastest on this CPU."""
+    """Kernel for products of bit planes: "matrix", "sums", "table", "popcount", "scalar", or
+    "auto" for the fastest on this CPU."""
     chunk_rows: int | str = CHUNK_ROWS
     """Rows (variants or samples) per packed chunk, and rows and columns per tile.
 

@@ -109,6 +109,7 @@ def _hardware() -> dict[str, str]:
 
 
 def _kernels() -> dict[str, str]:
+    from genobit.engine.gemm.matrix_unit import usable
     from genobit.engine.gemm.products import chosen_kernel
     from genobit.engine.simd.cpu import host
     from genobit.engine.simd.jit import target_description
@@ -119,6 +120,7 @@ def _kernels() -> dict[str, str]:
     products = (("LD, epistasis", "and"), ("distances", "xor"), ("relationships", "ternary"))
     return {
         "compiled for": target_description()[1],
+        "matrix unit": "yes" if usable("ternary") else "no",
         "vector popcount": "yes" if has.vector_popcount else "no",
         "byte lookup": f"{has.byte_lanes} bytes at a time" if has.byte_lanes else "no",
         **{

@@ -69,7 +69,7 @@ def test_longest_search__is_kept_in_seconds(given: object, seconds: float | None
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"kernel": "fast"}, ValueError, "kernel='fast' is not one of auto, sums, table, popcount"),
+        ({"kernel": "fast"}, ValueError, "kernel='fast' is not one of auto, matrix, sums, tab"),
         ({"chunk_rows": 0}, ValueError, 'chunk_rows=0 must be a positive whole number or "auto"'),
         ({"chunk_rows": 1.5}, ValueError, "chunk_rows=1.5 must be a positive whole number"),
         ({"chunk_rows": "all"}, ValueError, "chunk_rows='all' must be a positive whole number or"),

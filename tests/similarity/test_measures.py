@@ -98,7 +98,7 @@ def test_chunks__change_nothing(missing: float) -> None:
 def test_kernels_and_dtypes__agree() -> None:
     values = rows_of(5, 70, 200)
     expected = prints(values).genobit.similarity().values
-    for kernel in ("sums", "scalar"):
+    for kernel in ("matrix", "sums", "scalar"):
         with gb.set_options(kernel=kernel):
             np.testing.assert_array_equal(prints(values).genobit.similarity(), expected)
     whole = np.where(np.isnan(values), -1, values)

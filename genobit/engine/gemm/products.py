@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from genobit.engine.bits.planes import Planes
 from genobit.engine.bits.words import count_rows, interleave
-from genobit.engine.gemm import four_russians, lookup, popcount, scalar
+from genobit.engine.gemm import four_russians, lookup, matrix_unit, popcount, scalar
 from genobit.engine.options import get_options
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 BLOCK = 256 * 512
 """Most 32-bit counts in a block: 512 KiB, about the size of a second-level cache."""
+SQUARE_BLOCK = 512 * 512
+"""Most counts in a block of the "matrix" kernel, which packs its columns for each block."""
 TALL_BLOCK = 2048 * 512
 """Most counts in a block of the "sums" kernel, whose tables are shared by all rows of a block."""
 FEWEST_ROWS = {"ternary": 192, "and": 768, "xor": 768}
@@ -140,6 +142,20 @@ _METHODS = {
         popcount.multiply_ternary,
         pack_columns=partial(popcount.pack_columns, 1),
     ),
+    ("matrix", "and"): _Method(
+        matrix_unit.SQUARE,
+        matrix_unit.SQUARE,
+        matrix_unit.multiply_and,
+        start=None,
+        block=SQUARE_BLOCK,
+    ),
+    ("matrix", "ternary"): _Method(
+        matrix_unit.SQUARE,
+        matrix_unit.SQUARE,
+        matrix_unit.multiply_ternary,
+        start=None,
+        block=SQUARE_BLOCK,
+    ),
     ("sums", "and"): _Method(1, 1, four_russians.multiply_and, start=None, block=TALL_BLOCK),
     ("sums", "ternary"): _Method(1, 1, four_russians.multiply_ternary, block=TALL_BLOCK),
     ("scalar", "and"): _Method(1, 1, scalar.multiply_and),
@@ -194,6 +210,9 @@ def chosen_kernel(product: str = "and", rows: int = 2**62) -> str:
         raise ValueError(msg)
     if kernel != "auto":
         return kernel
+    # No faster than popcounts for "and", by its first measurements (`matrix_unit`).
+    if product == "ternary" and rows >= matrix_unit.FEWEST_ROWS and matrix_unit.usable(product):
+        return "matrix"
     if host().vector_popcount:
         return "popcount"
     if rows >= FEWEST_ROWS[product]:
@@ -267,7 +286,8 @@ def products(
     for left in range(0, n, width):
         right = min(left + width, n)
         panels = -(-(right - left) // method.columns)
-        packed = _packed(b, slice(left, right), panels, method.pack_columns, storage)
+        count = panels if method.pack_columns else panels * method.columns
+        packed = _packed(b, slice(left, right), count, method.pack_columns, storage)
         of_columns = slice(left // group, right // group)
         top, bottom, tops = 0, m, np.zeros(panels, np.int64)
         if band_rows is not None:

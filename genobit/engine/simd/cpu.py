@@ -20,6 +20,9 @@ class Host(NamedTuple):
     """Bytes in the widest register that has a byte lookup: 32 (AVX2), 16 (SSSE3, NEON) or 0."""
     permutes_pairs: bool = False
     """Whether an instruction permutes 32 lanes of 16 bits by 32 indices (AVX-512BW, ``vpermw``)."""
+    tiles: bool = False
+    """Whether a matrix unit multiplies tiles of signed bytes (Intel AMX). Linux must permit it
+    too: `genobit.engine.simd.amx.permitted`."""
 
 
 def _assembly(instructions: str) -> str:
@@ -60,4 +63,7 @@ def host() -> Host:
         "vpopcntq" in count,
         32 if "pabsb\t%ymm" in absolute else short,
         any("vpminsw" in line and "%zmm" in line for line in least.splitlines()),
+        # LLVM ends the process if it compiles a tile instruction for a CPU without tiles, so read
+        # the features. A CPU's name alone does not count: NUMBA_CPU_FEATURES must list them.
+        {"+amx-tile", "+amx-int8"} <= set(target_description()[2].split(",")),
     )

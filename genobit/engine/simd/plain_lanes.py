@@ -223,3 +223,16 @@ def add_bytes(array: Any, index: int, value: Register) -> None:
     """Add bytes to as many 16-bit integers: even bytes to the first half, odd to the second."""
     into = octets_at(array, index, np.uint16, value.lanes.size)
     into += np.concatenate([value.lanes[::2], value.lanes[1::2]])
+
+
+def spread(mask: Any, sign: Any) -> Register:
+    """Return 64 bytes: -1 where mask and sign are set, 1 where only mask is, else 0."""
+    bits = np.arange(64, dtype=np.uint64)
+    ones, minus = ((word(x) >> bits & np.uint64(1)).astype(np.int8) for x in (mask, sign))
+    return Register(ones - np.int8(2) * (ones & minus))
+
+
+def add_quads(total: Register, a: Register, b: Register) -> Register:
+    """Add the products of four adjacent signed bytes to each lane."""
+    products = a.lanes.astype(np.int32) * b.lanes
+    return Register(total.lanes + products.reshape(-1, 4).sum(axis=1, dtype=np.int32))

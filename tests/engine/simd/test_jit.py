@@ -29,15 +29,15 @@ import hashlib
 import sys
 import numpy as np
 import genobit as gb
-from genobit.engine.simd import cpu
 from genobit.engine.gemm import products as gemm
 from genobit.ld.kernels import pairs as linked_pairs, r2 as ld
 from tests.cohorts import random_calls
 from tests.ld.kernels import ld_square
 from tests.ld.kernels.test_r2 import rows_of
+from tests.sized import KERNELS
 
 digests = set()
-every = ["auto", "sums", "popcount", "scalar", *["table"] * bool(cpu.host().byte_lanes)]
+every = ["auto", *KERNELS]
 for kernel in sys.argv[1:] or every:
     digest = hashlib.sha256()
     with gb.set_options(kernel=kernel):
@@ -389,6 +389,26 @@ print(assembly.count("vpopcntq"), assembly.count("zmm"))
     vpopcntq, zmm = map(int, second.split())
     assert vpopcntq >= 16
     assert zmm > 16
+
+
+@only_x86
+def test_matrix_kernel__compiles_to_tile_instructions(tmp_path: Path) -> None:
+    # As above. The twin is compiled without them: other CPUs have none.
+    code = """
+from numba import typeof, types
+from genobit.engine.gemm import matrix_unit
+words, counts = (types.Array(kind, 2, "C") for kind in (types.uint64, types.int32))
+memory, tops = typeof(matrix_unit._thread.memory), types.Array(types.int64, 1, "C")
+for unit in types.boolean, types.none:
+    rest = unit, memory, types.intp, tops, counts
+    matrix_unit.multiply.compile((words, types.none, words, types.none, *rest))
+names = "ldtilecfg", "tileloadd", "tdpbssd", "tilestored", "tilerelease"
+for assembly in matrix_unit.multiply.inspect_asm().values():
+    print(*(name in assembly for name in names))
+"""
+    environment = cpu("sapphirerapids +amx-tile,+amx-int8")
+    out = run(code, NUMBA_CACHE_DIR=str(tmp_path), **environment).stdout
+    assert out.splitlines() == [" ".join(["True"] * 5), " ".join(["False"] * 5)]
 
 
 @pytest.mark.slow

@@ -13,6 +13,15 @@ from hypothesis import strategies as st
 
 from genobit.engine.gemm.carry_save import carried
 from genobit.engine.simd import cpu, jit, plain, vector
+from genobit.engine.simd.amx import (
+    add_quads,
+    as_octets,
+    load_row,
+    load_sums,
+    splat_quad,
+    spread,
+)
+from genobit.engine.simd.amx import zero_sums as no_sums
 from genobit.engine.simd.count_lanes import (
     COUNT_LANES,
     RATIO_LANES,
@@ -174,8 +183,16 @@ def _ratios(x, numbers, i, out):
     return abs_ge_mask(b, a)
 
 
+@njit
+def _quads(words, i, rows, out):
+    a, b = spread(words[i], words[i + 1]), load_row(rows, i)
+    total = add_quads(load_sums(out, i), a, b)
+    quad = as_octets(splat_quad(words[i] >> np.uint64(32)))
+    store(out, i, add_quads(total, quad, b) + add_quads(no_sums(), quad, quad))
+
+
 KERNELS: list[Any] = [
-    _words, _registers, _bytes, _lookups, _masks, _signs, _keys, _floats, _counts, _ratios,
+    _words, _registers, _bytes, _lookups, _masks, _signs, _keys, _floats, _counts, _ratios, _quads,
 ]  # fmt: skip
 
 
@@ -310,3 +327,10 @@ def test_ratios(dtype: Any, seed: int, i: int) -> None:
     numbers = np.random.default_rng(seed).uniform(1, 100, RATIO_LANES + 7).astype(np.float32)
     # A sum of a product is rounded once or twice, as the CPU has it.
     same(_ratios, x, numbers, i, np.zeros(3 * RATIO_LANES, np.float32), relative=ROUGH / 100)
+
+
+@given(seed=seeds, i=places)
+def test_quads(seed: int, i: int) -> None:
+    same(
+        _quads, octets(seed, 9, np.uint64), i, octets(seed, 71, np.int8), octets(seed, 23, np.int32)
+    )
