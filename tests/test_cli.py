@@ -230,7 +230,9 @@ def test_demo__goes_on_to_the_explorers_where_somebody_watches(
 
 def test_info__as_text_and_as_json(capsys):
     assert cli.main(["info"]) == 0
-    assert "vector popcount" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "vector popcount" in out
+    assert "matrix unit" in out
     assert cli.main(["info", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["Settings"]["kernel"] == "auto"
 

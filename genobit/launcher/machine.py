@@ -66,7 +66,7 @@ class Info:
 def info() -> Info:
     """Return a description of this machine, the chosen kernels and the settings in force.
 
-    It compiles nothing and measures nothing.
+    It measures nothing, and it compiles only the check of a matrix unit.
 
     Examples
     --------
@@ -111,16 +111,18 @@ def _hardware() -> dict[str, str]:
 def _kernels() -> dict[str, str]:
     from genobit.engine.gemm.matrix_unit import usable
     from genobit.engine.gemm.products import chosen_kernel
+    from genobit.engine.simd.amx import permitted
     from genobit.engine.simd.cpu import host
     from genobit.engine.simd.jit import target_description
     from genobit.kendall.kernels.registry import costs
 
     has = host()
+    refused = "not permitted by this system" if not permitted() else "no, its sums are wrong"
     tau = {n: next(iter(costs(n, 1_000, tied=False, fitted=False))) for n in (50, 353, 20_000)}
     products = (("LD, epistasis", "and"), ("distances", "xor"), ("relationships", "ternary"))
     return {
         "compiled for": target_description()[1],
-        "matrix unit": "yes" if usable("ternary") else "no",
+        "matrix unit": "yes" if usable("ternary") else refused if has.tiles else "no",
         "vector popcount": "yes" if has.vector_popcount else "no",
         "byte lookup": f"{has.byte_lanes} bytes at a time" if has.byte_lanes else "no",
         **{
