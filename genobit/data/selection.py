@@ -92,11 +92,10 @@ class Selection(traitlets.HasTraits):
     ----------
     variants, samples
         Names of the selected variants and samples, in the order of the data. Variants are named by
-        `variant_id`, or by "contig:position" if the id is missing or repeated. Samples are named by
-        `sample_id` or `taxa`. If these names are missing or repeated too, integer positions are
-        used as names. To select, assign names, regions such as "2:136.5Mb-136.7Mb", integer
-        positions in `data`, or a mask. A mask that is a DataArray or Series is aligned by its
-        labels.
+        `variant_id`, or by "contig:position" if ids are missing or repeated. Samples are named by
+        `sample_id` or `taxa`. Variants or samples without unique names are named by their integer
+        positions. To select, assign names, regions such as "2:136.5Mb-136.7Mb", integer positions
+        in `data`, or a mask. A mask that is a DataArray or Series is aligned by its labels.
 
     Raises
     ------
@@ -179,8 +178,8 @@ class Selection(traitlets.HasTraits):
         ------
         ValueError
             If the data have neither variants nor samples. If a selected name is in no registered
-            data. If only some of the registered data name their variants (or samples). If none of
-            them do, and the numbers of variants (or samples) differ.
+            data. If variants (or samples) have names in one Dataset and none in another. If they
+            have no names, and their numbers differ.
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:

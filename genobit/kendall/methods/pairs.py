@@ -66,12 +66,12 @@ class KendallArrayPairsMethods:
         Returns
         -------
             `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
-            ``.to_network()``. Its first two columns are the positions of the variables, counted
-            from 0; the first is smaller. Their names are those of the dimension with ``_0`` and
-            ``_1``, such as ``gene_0``, or ``variant_0`` for variants. Other columns are ``name_0``,
-            ``name_1``, ``tau`` and ``n`` (observations of the pair). With ``fdr`` there are also
-            ``pvalue`` and ``qvalue``. Even ``.head()`` then has to search all pairs; the result of
-            this search is kept in memory.
+            ``.to_network()``. The first two columns are the positions of the variables, counted
+            from 0; the first is smaller. These columns are called ``gene_0`` and ``gene_1`` if the
+            dimension is "gene", and ``variant_0`` and ``variant_1`` for variants. Other columns are
+            ``name_0``, ``name_1``, ``tau`` and ``n`` (observations of the pair). With ``fdr`` there
+            are also ``pvalue`` and ``qvalue``. Even ``.head()`` then has to search all pairs; the
+            result of this search is kept in memory.
 
         Raises
         ------
