@@ -9,7 +9,6 @@ import numpy as np
 from genobit.engine.bits.transpose import mirror
 from genobit.kendall.kernels import pvalues, registry
 from genobit.kendall.kernels.ranks import Ties, missing_any, ties, ties_within
-from genobit.kendall.kernels.signs import MOST_TIED
 from genobit.kendall.kernels.tables import genotype_blocks
 from genobit.kendall.kernels.tau import Block, ScoreCounts, coefficients
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
     from genobit.engine.bits.planes import PlaneRows
 
+MOST_TIED = 0.25
+"""Largest share of variables with ties for which kernels are chosen as without ties."""
 BLOCK = 2**16
 """Most pairs per block of tie counts if observations are missing: 3 MiB."""
 REVERSED = {"somers_d_rows": "somers_d_columns", "somers_d_columns": "somers_d_rows"}

@@ -128,18 +128,6 @@ def test_scores__of_more_rows_than_a_block(kernel: str) -> None:
     np.testing.assert_array_equal(scores(ranks[:3], ranks, kernel), expected[:3])
 
 
-@pytest.mark.parametrize(("tied", "missing"), [(0, 0), (1, 0), (0, 1), (2, 1), (5, 0), (20, 0)])
-def test_signs__with_few_variables_that_have_ties(tied: int, missing: int) -> None:
-    rng = np.random.default_rng(0)
-    values = rng.permuted(np.tile(np.arange(30.0), (20, 1)), axis=1)
-    values[rng.permutation(20)[:tied], :7] = 3.0
-    values[rng.permutation(20)[:missing], 5] = np.nan
-    ranks, expected = ranked(values), np.array(kendall_scores(values, values))
-    np.testing.assert_array_equal(scores(ranks, kernel="signs"), expected)
-    np.testing.assert_array_equal(halves("signs", ranks), np.triu(expected))
-    np.testing.assert_array_equal(scores(ranks[:12], ranks[5:], "signs"), expected[:12, 5:])
-
-
 @pytest.mark.parametrize("kernel", QUICK)
 def test_scores__from_many_threads_at_once(kernel: str) -> None:
     tables = [ranked(values_of(seed, *sized((20, 200), (4, 20)), 9, 0.01)) for seed in range(8)]
