@@ -33,7 +33,8 @@ class Shape(NamedTuple):
     """Observations, and variables enough to time: of kernels that share work, of the others."""
 
     n: int
-    tied: bool
+    tied: float
+    """Share of variables with ties."""
     many: int
     few: int
     wanted: float | None
@@ -41,12 +42,13 @@ class Shape(NamedTuple):
 
 
 SHAPES = (
-    Shape(353, False, 4000, 120, 180),
-    Shape(353, True, 4000, 120, 110),
-    Shape(2000, False, 3000, 40, 40),
-    Shape(2000, True, 3000, 40, None),
-    Shape(17_941, False, 16, 16, 6),
-    Shape(17_941, True, 16, 16, None),
+    Shape(353, 0, 4000, 120, 180),
+    Shape(353, 0.5, 4000, 120, None),
+    Shape(353, 1, 4000, 120, 110),
+    Shape(2000, 0, 3000, 40, 40),
+    Shape(2000, 1, 3000, 40, None),
+    Shape(17_941, 0, 16, 16, 6),
+    Shape(17_941, 1, 16, 16, None),
 )
 OTHERS = {"R pcaPP::cor.fk": 300, "pandas corr": 350, "scipy.stats.kendalltau": 3000}
 """How much faster than other programs it is to be at 353 observations without ties."""
@@ -70,10 +72,13 @@ GENES, ARRAYS = 17_941, 353
 """Genes of these tables, and observations as many as the other rows here have."""
 
 
-def variables(rows: int, n: int, *, tied: bool) -> NDArray[Any]:
-    """Ranks of random variables; tied ones have about 60 levels."""
-    values = np.random.default_rng(0).normal(size=(rows, n))
-    return ranked(np.round(values, 1) if tied else values)
+def variables(rows: int, n: int, *, tied: float) -> NDArray[Any]:
+    """Ranks of random variables; a share of them has ties, with about 60 levels."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(rows, n))
+    some = rng.permutation(rows)[: round(tied * rows)]
+    values[some] = np.round(values[some], 1)
+    return ranked(values)
 
 
 def compiled(folder: Path) -> Callable[..., NDArray[np.int64]] | None:
@@ -104,11 +109,11 @@ def _pairs(rows: int) -> float:
 def _ours(shape: Shape) -> dict[str, tuple[Callable[[], Any], float]]:
     """Name -> call and pairs."""
     tables = {rows: variables(rows, shape.n, tied=shape.tied) for rows in {shape.few, shape.many}}
-    best = chosen_kernel(shape.n, shape.many, tied=shape.tied)
+    best = chosen_kernel(shape.n, shape.many, tied=shape.tied > 0)
     calls: dict[str, tuple[Callable[[], Any], float]] = {}
     for name in KERNELS:
         quadratic = name not in {"merge", "packed-merge"}
-        if (quadratic and shape.n > MOST) or (name == "table" and not shape.tied):
+        if (quadratic and shape.n > MOST) or (name == "table" and shape.tied < 1):
             continue
         if name == "table" or (name == "naive" and shape.n > 1000):
             rows = 12
@@ -185,8 +190,9 @@ def _shape(shape: Shape, knight: Callable[..., Any] | None, folder: Path) -> Ite
     for_r = _pcapp(shape, folder)
     if for_r:
         found["R pcaPP::cor.fk"] = for_r
-    best = chosen_kernel(shape.n, shape.many, tied=shape.tied)
-    data = f"n = {shape.n:,} {'tied' if shape.tied else 'untied'}"
+    best = chosen_kernel(shape.n, shape.many, tied=shape.tied > 0)
+    kind = {0: "untied", 1: "tied"}.get(shape.tied, f"{shape.tied:.0%} tied")
+    data = f"n = {shape.n:,} {kind}"
     peers = [name for name in found if name not in ours]
     for name in ours:
         value = MICRO / statistics.median(found[name])
@@ -225,7 +231,7 @@ def _paper() -> Iterator[Row]:
     """All pairs of as many genes as the paper has, one core, beside its tables."""
     from .measure import seconds
 
-    ranks = variables(GENES, ARRAYS, tied=False)
+    ranks = variables(GENES, ARRAYS, tied=0)
     block = 4096
     kernel = chosen_kernel(ARRAYS, GENES, tied=False)
     scores(ranks[:64], None, kernel)

@@ -287,6 +287,26 @@ def test_published_data__as_scipy_has_them(name: str, kind: str, shared_data: Pa
 
 
 @pytest.mark.parametrize("name", ["all_leukemia", "nci60"])
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_published_data_of_which_some_have_ties__are_those_of_scipy(
+    name: str, missing: float, shared_data: Path
+) -> None:
+    values = np.load(shared_data / name / f"{name}.npz")["values"][:24].astype(float)
+    values[::3] = np.round(values[::3])
+    values[np.random.default_rng(0).random(values.shape) < missing] = np.nan
+    whole = measured(values).genobit.kendall(pvalue="asymptotic", kernel="signs")
+    parts = measured(values[:10]).genobit.kendall(
+        pvalue="asymptotic", kernel="signs", other=measured(values[5:])
+    )
+    for found, columns in ((whole.compute(), values), (parts.compute(), values[5:])):
+        for i, x in enumerate(values[: len(found.tau)]):
+            for j, y in enumerate(columns):
+                both = ~np.isnan(x) & ~np.isnan(y)
+                expected = scipy_of(x[both], y[both], "tau_b", "asymptotic")
+                close((found.tau[i, j], found.pvalue[i, j]), expected)
+
+
+@pytest.mark.parametrize("name", ["all_leukemia", "nci60"])
 def test_published_network__as_r_has_it(name: str, shared_data: Path) -> None:
     folder = shared_data / name
     rows = np.loadtxt(folder / "ref" / "top500var_rows.txt", dtype=int)

@@ -213,12 +213,19 @@ def pvalues(counted: ScoreCounts, untied: Untied, out: NDArray[np.floating]) -> 
 
 @njit
 def count_further(
-    score: NDArray[np.int64], observed: NDArray[np.int64], further: NDArray[np.int32]
+    score: NDArray[np.int64],
+    observed: NDArray[np.int64],
+    left: int,
+    further: NDArray[np.int32],
 ) -> None:
-    """Increment ``further`` where the score is at least as far from 0 as the observed score."""
+    """Increment ``further`` where the score is at least as far from 0 as the observed score.
+
+    Column j of ``score`` is column ``left + j`` of the others.
+    """
     for i in range(score.shape[0]):
         for j in range(score.shape[1]):
-            further[i, j] += abs(score[i, j]) >= abs(observed[i, j])
+            k = left + j
+            further[i, k] += abs(score[i, j]) >= abs(observed[i, k])
 
 
 @njit

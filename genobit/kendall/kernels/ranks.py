@@ -87,6 +87,10 @@ class Ties(NamedTuple):
     levels: NDArray[np.int32]
     """Number of distinct values."""
 
+    def part(self, index: Any) -> Ties:
+        """Return the ties at an index."""
+        return Ties(self.pairs[index], self.triples[index], self.levels[index])
+
 
 class TiesWithin(NamedTuple):
     """Observations and ties of pairs of variables, (rows, columns) each."""

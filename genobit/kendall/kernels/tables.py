@@ -295,15 +295,11 @@ def genotype_blocks(
         score = np.empty(shape, np.int64)
         if complete:
             _complete_three(counts, a.bits, x[:, rows], y[:, columns], diagonal, score)
-            x_of, y_of = _part(ties_x, (rows, None)), _part(ties_y, columns)
+            x_of, y_of = ties_x.part((rows, None)), ties_y.part(columns)
             yield Block(rows, columns, ScoreCounts(score, a.bits, x_of, y_of))
         else:
             both = 2, *shape
             found = Ties(np.empty(both, np.int64), np.empty(both), np.empty(both, np.int32))
             calls = np.empty(shape, np.int32)
             _missing_three(counts, diagonal, score, calls, *found)
-            yield Block(rows, columns, ScoreCounts(score, calls, _part(found, 0), _part(found, 1)))
-
-
-def _part(ties: Ties, index: Any) -> Ties:
-    return Ties(ties.pairs[index], ties.triples[index], ties.levels[index])
+            yield Block(rows, columns, ScoreCounts(score, calls, found.part(0), found.part(1)))

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 MOST_TIED = 0.25
 """Largest share of variables with ties for which kernels are chosen as without ties."""
-BLOCK = 2**16
-"""Most pairs per block of tie counts if observations are missing: 3 MiB."""
+EDGE = 256
+"""Rows and columns of a block of tie counts if observations are missing: 3 MiB."""
+STRIP = 512
+"""Rows whose scores of permuted observations are counted together, from the diagonal on."""
 REVERSED = {"somers_d_rows": "somers_d_columns", "somers_d_columns": "somers_d_rows"}
 """Somers' D for the pair in the other order."""
 
@@ -46,26 +48,20 @@ class TileSpec(NamedTuple):
         return tuple("int32" if name == "n" else self.dtype for name in self.outputs)
 
 
-def _blocks(
-    a: NDArray[Any],
-    b: NDArray[Any] | None,
-    score: NDArray[np.int64],
-    found: Sequence[Ties],
-    *,
-    complete: bool,
+def _complete(n: int, score: NDArray[np.int64], found: Sequence[Ties]) -> ScoreCounts:
+    """Return the counts of all pairs of a tile without missing values."""
+    return ScoreCounts(score, n, found[0].part((slice(None), None)), found[-1])
+
+
+def _incomplete(
+    a: NDArray[Any], b: NDArray[Any], score: NDArray[np.int64], *, upper: bool
 ) -> Iterator[Block]:
-    everything = slice(0, score.shape[1])
-    if complete:
-        x, y = found[0], found[-1]
-        rows = Ties(x.pairs[:, None], x.triples[:, None], x.levels[:, None])
-        yield Block(slice(0, len(a)), everything, ScoreCounts(score, a.shape[1], rows, y))
-        return
-    columns = a if b is None else b
-    step = max(1, BLOCK // max(1, score.shape[1]))
-    for start in range(0, len(a), step):
-        part = slice(start, min(start + step, len(a)))
-        n, x, y = ties_within(a[part], columns)
-        yield Block(part, everything, ScoreCounts(score[part], n, x, y))
+    """Yield the counts of a tile with missing values; ``upper`` skips blocks below the diagonal."""
+    for top in range(0, len(a), EDGE):
+        for left in range(top if upper else 0, len(b), EDGE):
+            rows, columns = (slice(start, start + EDGE) for start in (top, left))
+            part = np.ascontiguousarray(score[rows, columns])
+            yield Block(rows, columns, ScoreCounts(part, *ties_within(a[rows], b[columns])))
 
 
 def _fill(block: Block, wanted: TileSpec, longest: int, out: dict[str, Any]) -> None:
@@ -75,18 +71,23 @@ def _fill(block: Block, wanted: TileSpec, longest: int, out: dict[str, Any]) -> 
     """
     n = block.counted.n
     for name, values in out.items():
-        part = values[block.rows, block.columns]
+        if name == "pvalue" and wanted.rule == "permutation":
+            continue
+        place = values[block.rows, block.columns]
+        part = place if place.flags.c_contiguous else np.empty(place.shape, place.dtype)
         if name == "n":
             part[:] = n
         elif name != "pvalue":
             coefficients(block.counted, name, part)
-        elif wanted.rule != "permutation":
+        else:
             numbers: tuple[int, ...] = ()
             if wanted.rule == "exact":
                 numbers = tuple(np.unique(n).tolist())
             common = n if isinstance(n, int) else 0
             untied = pvalues.untied(wanted.rule, longest, numbers, common)
             pvalues.pvalues(block.counted, untied, part)
+        if part is not place:
+            place[:] = part
 
 
 def _empty(shape: tuple[int, int], wanted: TileSpec) -> dict[str, NDArray[Any]]:
@@ -119,14 +120,17 @@ def tile(
         kernel = _cheapest(a, b, found, complete=complete)
     score = registry.scores(a, b, kernel)
     out = _empty(score.shape, wanted)
-    for block in _blocks(a, b, score, found, complete=complete):
-        _fill(block, wanted, a.shape[1], out)
+    if complete:
+        counted = _complete(a.shape[1], score, found)
+        _fill(Block(slice(None), slice(None), counted), wanted, a.shape[1], out)
         if wanted.rule == "permutation" and "pvalue" in out:
-            part = out["pvalue"][block.rows]
-            _permuted(a[block.rows], columns, block.counted, wanted, kernel, part)
-            if b is None:
-                # Permute the later variable of a pair on both sides of the diagonal.
-                mirror(out["pvalue"], 0, 0, out["pvalue"])
+            _permuted(a, b, counted, wanted, kernel, out["pvalue"])
+    else:
+        partners, upper = _partners(out, symmetric=b is None)
+        for block in _incomplete(a, columns, score, upper=upper):
+            _fill(block, wanted, a.shape[1], out)
+        if upper:
+            _mirror_all(out, partners)
     return tuple(out[name] for name in wanted.outputs)
 
 
@@ -137,9 +141,7 @@ def genotype_tile(a: PlaneRows, b: PlaneRows | None, wanted: TileSpec) -> tuple[
     """
     columns = a if b is None else b
     out = _empty((len(a.planes[0]), len(columns.planes[0])), wanted)
-    # Transposing a tile also swaps the dependent variable of Somers' D.
-    partners = [REVERSED.get(name, name) for name in out]
-    upper = b is None and all(partner in out for partner in partners)
+    partners, upper = _partners(out, symmetric=b is None)
     for block in genotype_blocks(a, b, upper=upper):
         _fill(block, wanted, a.bits, out)
     if upper:
@@ -147,11 +149,20 @@ def genotype_tile(a: PlaneRows, b: PlaneRows | None, wanted: TileSpec) -> tuple[
     return tuple(out[name] for name in wanted.outputs)
 
 
+def _partners(out: dict[str, NDArray[Any]], *, symmetric: bool) -> tuple[list[str], bool]:
+    """Return the output of each transpose, and whether one triangle gives both."""
+    # Transposing a tile also swaps the dependent variable of Somers' D.
+    partners = [REVERSED.get(name, name) for name in out]
+    return partners, symmetric and all(partner in out for partner in partners)
+
+
 def _mirror_all(out: dict[str, NDArray[Any]], partners: Sequence[str]) -> None:
     """Fill the lower triangle of each output from the upper triangle of its partner."""
     for (name, values), partner in zip(out.items(), partners, strict=True):
         if name == partner:
-            mirror(values, 0, 0, values)
+            # Moving the bits as integers needs no compilation for floats.
+            bits = values.view(f"i{values.itemsize}")
+            mirror(bits, 0, 0, bits)
         else:
             below = np.tri(len(values), k=-1, dtype=bool)
             np.copyto(values, out[partner].T, where=below)
@@ -173,16 +184,26 @@ def _cheapest(
 
 def _permuted(
     a: NDArray[Any],
-    b: NDArray[Any],
+    b: NDArray[Any] | None,
     counted: ScoreCounts,
     wanted: TileSpec,
     kernel: str,
     out: NDArray[Any],
 ) -> None:
-    """Write permutation p-values to ``out``; all pairs use the same permutations."""
+    """Write permutation p-values to ``out``; all pairs use the same permutations.
+
+    The later variable of a pair is permuted, so without ``b`` only one triangle is counted.
+    """
+    upper, columns = b is None, a if b is None else b
     further = np.zeros(counted.score.shape, np.int32)
     generator = np.random.default_rng(wanted.seed)
+    step = STRIP if upper else max(1, len(a))
     for _ in range(wanted.permutations):
-        order = generator.permutation(a.shape[1])
-        pvalues.count_further(registry.scores(a, b[:, order], kernel), counted.score, further)
+        permuted = columns[:, generator.permutation(a.shape[1])]
+        for start in range(0, len(a), step):
+            rows, left = slice(start, start + step), start if upper else 0
+            again = registry.scores(a[rows], permuted[left:], kernel)
+            pvalues.count_further(again, counted.score[rows], left, further[rows])
     pvalues.shares(counted, further, wanted.permutations, out)
+    if upper:
+        mirror(out, 0, 0, out)
