@@ -178,8 +178,8 @@ class Selection(traitlets.HasTraits):
         ------
         ValueError
             If the data have neither variants nor samples. If a selected name is in no registered
-            data. If variants (or samples) have names in one Dataset and none in another. If they
-            have no names, and their numbers differ.
+            data. If variants (or samples) have names in one Dataset and none in another. If
+            Datasets without names have different numbers of variants (or samples).
         """
         names = {KINDS[str(dim)]: Names(data, str(dim)) for dim in data.dims if str(dim) in KINDS}
         if not names:
