@@ -474,7 +474,7 @@ def fits(page: Any, css: str) -> None:
     opener, size = page.locator(f".{css} .genobit-open").first, page.viewport_size
     more = size["width"] - round(place(frame)["width"])
     try:
-        for width in (1120, 700):
+        for width in (1600, 1120, 700, 600):
             page.set_viewport_size({**size, "width": width + more})
             until(lambda w=width: abs(place(frame)["width"] - w) < 2, f"a width of {width} pixels")
             for _ in range(2):

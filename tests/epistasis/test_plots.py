@@ -315,6 +315,13 @@ class TestArcs:
         assert 0 < x[0] < x[5] < WIDTH
         assert drawn.genome.left[0] + drawn.genome.width[0] < drawn.genome.left[1]
 
+    def test_contig_without_room_has_its_short_name(self, variants):
+        drawn = arcs(ranked(made(ranks=15), variants), variants)
+        texts = draw_arcs(drawn).Labels.Names["text"].tolist()
+        assert [text.partition(":")[0] for text in texts] == ["7", "X"]
+        assert all(text.endswith("Mb") for text in texts)
+        assert draw_arcs(drawn, room=0.2).Labels.Names["text"].tolist() == ["7", "X"]
+
     def test_click_finds_the_arc(self):
         drawn = arcs(ranked(made(ranks=15)))
         heights = drawn.heights(drawn.rank)

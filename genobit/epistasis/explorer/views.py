@@ -25,23 +25,24 @@ if TYPE_CHECKING:
     from genobit.epistasis.plots.arcs import Arcs
     from genobit.epistasis.result import Ranked
     from genobit.visual.explorer.home import UiThread
+    from genobit.visual.style import Hook
 
 #: Largest distance in screen pixels between an arc and a click on it.
 REACH = 8.0
 #: Visible rows of the table.
 ROWS = 19
-#: Height in screen pixels of the arcs, and of the cells and marginals by the number of members.
-ARCS, CELLS = 240, {1: 260, 2: 268, 3: 285, 4: 290}
-#: Width in screen pixels of the cells, without their axes, by the number of members.
-CELLS_WIDE = {1: 300, 2: 300, 3: 530, 4: 480}
+#: Least height in screen pixels of the cells, by the number of members, of the arcs, and of the
+#: marginals without and with counts. Rows of pictures share the height that is left.
+CELLS_HIGH, ARCS_HIGH = {1: 160, 2: 180, 3: 205, 4: 220}, 160
+MARGINALS_HIGH, COUNTED_HIGH = 150, 198
+#: Greatest width in screen pixels of the cells, with axes and colour bar, by the number of members.
+CELLS_WIDE = {1: 460, 2: 460, 3: 690, 4: 690}
 #: Numbers of members whose cells leave no room for the marginals beside them.
 BROAD = (3, 4)
-#: Least width of the marginals without their axis, and greatest with counts.
-MARGINALS_WIDE = 255
-#: Smallest width of the arcs, and width of the place of the card.
-ARCS_LEAST, CARD = 350, 254
-#: Height of texts above and below the frame of the cells.
-_AROUND = 66
+#: Greatest width of the marginals with counts, and width of their axis.
+MARGINALS_WIDE, MARGINALS_AXIS = 255, 75
+#: Smallest width of the arcs, and of the card with its margins where it is beside the cells.
+ARCS_LEAST, CARD = 350, 234
 
 
 class _EpistasisView(View):
@@ -87,7 +88,7 @@ class Genome(_EpistasisView):
         self._arcs, self._marked = arcs, marked
         if self._frame is None:
             taps = BoxSelection(None, self._tapped)
-            self._build(self._picture, taps.hook, fluid(ARCS, 58, 10), _least(ARCS_LEAST), _no_key)
+            self._build(self._picture, taps.hook, _filling(ARCS_LEAST, 10), _bare)
         else:
             self._redraw()
 
@@ -109,11 +110,10 @@ class Cells(_EpistasisView):
 
     def draw(self, found: Ranked, rank: int, of_class: int, reach: float) -> None:
         """Draw the cells of combination ``rank``; ``reach`` is the range of colours."""
-        order = found.order
         picture = draw_cells(found, rank, of_class, reach)
         title = picture.opts.get("plot").kwargs["title"].splitlines()[-1]
-        frame = {"frame_width": CELLS_WIDE[order], "frame_height": CELLS[order] - _AROUND}
-        self._show(picture.opts(**frame, title=title, toolbar=None), _plain_title)
+        filling = _filling(0, 0, CELLS_WIDE[found.order])
+        self._show(picture.opts(title=title, toolbar=None), filling, _plain_title)
 
 
 class Marginals(_EpistasisView):
@@ -127,12 +127,9 @@ class Marginals(_EpistasisView):
         picture = draw_marginals(found, rank, of_class, MARGINALS_WIDE)
         options = picture.opts.get("plot").kwargs
         title = f"each member by itself; {options['title'].splitlines()[-1]}"
-        least = 75 + (MARGINALS_WIDE if found.order in CELLS else int(options["frame_width"]))
+        least = MARGINALS_AXIS + int(options["frame_width"])
         self.box.layout.flex = f"1 1 {least}px"
-        height = ARCS if found.order in BROAD else CELLS.get(found.order, 285)
-        fitted = fluid(height, 58, 10)
-        picture = picture.opts(title=title, toolbar=None)
-        self._show(picture, fitted, _least(least), _plain_title)
+        self._show(picture.opts(title=title, toolbar=None), _filling(least, 10), _plain_title)
 
 
 class Permutations(_EpistasisView):
@@ -159,21 +156,26 @@ class Permutations(_EpistasisView):
 
 
 def picture_of(order: int, cells: Cells, marginals: Marginals, genome: Genome) -> ipywidgets.HBox:
-    """Return the picture: cells, marginals and arcs, with a place for the card.
+    """Return the picture: cells, marginals and arcs, in as many rows as the width needs.
 
-    Broad cells are beside the card. Narrow ones are beside the marginals, or beside the card if
-    the page is narrow, too.
+    Broad cells have a row of their own. Narrow ones are beside the marginals, or beside the card
+    if the page is narrow, too.
     """
     broad = order in BROAD
-    cells.box.layout.flex = "0 0 100%" if broad else "0 0 auto"
-    genome.box.layout.flex = f"1 1 {ARCS_LEAST}px"
-    for view in (marginals, genome):
-        view.box.layout.min_width = "0"
-    place = ipywidgets.Box(layout={"flex": f"0 1 {CARD}px"})
-    line = ipywidgets.Box(layout={"flex": "0 0 100%", "height": "0"}).add_class("genobit-break")
+    wide = CELLS_WIDE.get(order, CELLS_WIDE[2])
+    cells.box.layout.flex = f"0 0 {'100%' if broad else f'min({wide}px, 100% - {CARD}px)'}"
+    # Narrow cells, marginals of their least width and arcs never share a row.
+    beside = wide + MARGINALS_AXIS + MARGINALS_WIDE - 30
+    least = f"{ARCS_LEAST}px" if broad else f"max({ARCS_LEAST}px, 100% - {beside}px)"
+    genome.box.layout.flex = f"1 1 {least}"
+    high = MARGINALS_HIGH if broad else COUNTED_HIGH
+    heights = (cells, CELLS_HIGH.get(order, 0)), (marginals, high), (genome, ARCS_HIGH)
+    for view, least_high in heights:
+        view.box.layout.min_width, view.box.layout.min_height = "0", f"{least_high}px"
     if broad:
-        return wrapping(cells.box, genome.box, marginals.box)
-    return wrapping(cells.box, marginals.box, line, genome.box, place)
+        return wrapping(cells.box, genome.box, marginals.box).add_class("genobit-filled")
+    genome.box.add_class("genobit-beside")
+    return wrapping(cells.box, marginals.box, genome.box).add_class("genobit-filled")
 
 
 def card_of(found: Ranked, rank: int) -> list[tuple[str, str]]:
@@ -200,11 +202,12 @@ def left_out(arcs: Arcs | None) -> str:
     return f"; arcs of the best {len(arcs.rank):,} of {arcs.out_of:,} pairs"
 
 
-def _least(width: int) -> Any:
-    """Return a HoloViews hook that sets the smallest width of a figure."""
+def _filling(least: int, right: int, most: int | None = None) -> Hook:
+    """Return a HoloViews hook that lets a figure fill its box, from and up to some width."""
 
-    def hook(plot: Any, _element: Any) -> None:
-        plot.state.min_width = width
+    def hook(plot: Any, element: Any) -> None:
+        fluid(ARCS_HIGH, 58, right)(plot, element)
+        plot.state.update(sizing_mode="stretch_both", height=None, min_width=least, max_width=most)
 
     return hook
 
@@ -214,7 +217,8 @@ def _plain_title(plot: Any, _element: Any) -> None:
     plot.state.title.update(text_font_style="normal", visible=True)
 
 
-def _no_key(plot: Any, _element: Any) -> None:
-    """Hide the key of the colours of arcs, which are their heights, too (a HoloViews hook)."""
+def _bare(plot: Any, _element: Any) -> None:
+    """Hide the colour key of arcs, which is their heights, too, and put the tools inside."""
+    plot.state.toolbar_inner = True
     for bar in plot.state.select({"type": ColorBar}):
         bar.visible = False

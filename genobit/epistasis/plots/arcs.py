@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Most arcs in a figure; more arcs cannot be told apart.
 MOST_ARCS = 500
 #: Width and height of the frame, and height of the contig strip below the arcs, in screen pixels.
-WIDTH, HEIGHT, STRIP = 900, 210, 16
+WIDTH, HEIGHT, STRIP = 900, 210, 22
 #: Points of the polyline of an arc.
 _PIECES = 36
 #: Gap between two contigs, and least width of a contig, as shares of the frame.
@@ -177,9 +177,9 @@ def draw_arcs(drawn: Arcs, marked: int | None = None, room: float = 1.0) -> hv.O
         title=_title(drawn),
         fontsize={"title": "9pt", "yticks": "8pt", "xticks": "8pt"},
         frame_width=WIDTH,
-        frame_height=HEIGHT + STRIP + 34,
+        frame_height=HEIGHT + STRIP + 40,
         xlim=(0, WIDTH),
-        ylim=(-STRIP - 14, HEIGHT + 20),
+        ylim=(-STRIP - 20, HEIGHT + 20),
         xaxis=None,
         yticks=_score_ticks(low, high),
         ylabel=found.label,
@@ -264,7 +264,7 @@ def _mark(drawn: Arcs, marked: int | None, room: float) -> list[Any]:
         half = np.array([text_width(name, bold=True) for name in names]) / 2 / room
         x = np.clip(x, half, WIDTH - half)
         written = free_labels(x, np.zeros(len(x)), names, half=half)
-        columns = (x[written], np.full(len(written), -STRIP - 8.0), [names[k] for k in written])
+        columns = (x[written], np.full(len(written), -STRIP - 10.0), [names[k] for k in written])
     black = hv.Path(lines, ["x", "y"], label="Marked").opts(
         color=SELECTED_COLOUR, line_width=2.5, default_tools=[]
     )
@@ -283,6 +283,9 @@ def _contigs(drawn: Arcs, room: float) -> list[Any]:
         color="colour", line_color=None, default_tools=[]
     )
     names = [contig_name(drawn, k) for k in range(len(left))]
+    for k, name in enumerate(names):
+        if text_width(name) / room > genome.width[k]:
+            names[k] = genome.names[k]
     middle = (left + right) / 2
     half = np.array([text_width(name) for name in names]) / 2 / room
     written = free_labels(middle, 0 * middle, names, half=half)

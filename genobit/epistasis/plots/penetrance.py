@@ -236,7 +236,8 @@ def _panel_names(found: Ranked, rank: int) -> hv.Labels:
     rows: list[tuple[float, float, str]] = []
     if order > 2:
         third = zip(range(GENOTYPES), found.genotypes(rank, 2), strict=True)
-        rows += [(1 + step * k, 0.72, f"{short_name(found, rank, 2)} {name}") for k, name in third]
+        above = 0.72 if order == 3 else 0.88
+        rows += [(1 + step * k, above, f"{short_name(found, rank, 2)} {name}") for k, name in third]
     if order > 3:
         fourth = zip(range(GENOTYPES), found.genotypes(rank, 3), strict=True)
         right = GENOTYPES * step - _GAP - 0.5 + 0.85
@@ -276,7 +277,7 @@ def _frame(found: Ranked, rank: int, of_class: int) -> dict[str, Any]:
     across, down = (3 if order > 2 else 1), (3 if order > 3 else 1)
     right = across * step - _GAP - 0.5 + (1.7 if order > 3 else 0)
     bottom = -(down * step - _GAP - 0.5) if order > 1 else -0.5
-    top = 1.05 if order > 2 else 0.52
+    top = {3: 1.05, 4: 1.25}.get(order, 0.52)
     x_member = min(order - 1, 1)
     xticks = [
         (k + step * panel, name)
