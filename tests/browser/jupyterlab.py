@@ -17,7 +17,6 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -466,21 +465,3 @@ def open_drawer(page: Any, css: str) -> None:
 
 def not_blank(image: np.ndarray) -> bool:
     return len(np.unique(image.reshape(-1, 3), axis=0)) > 50
-
-
-def fits(page: Any, css: str) -> None:
-    """Check that an explorer and its drawer fit into 620 pixels of height, wide and narrow."""
-    frame, body = page.locator(f".{css}").first, page.locator(f".{css} .genobit-body").first
-    opener, size = page.locator(f".{css} .genobit-open").first, page.viewport_size
-    more = size["width"] - round(place(frame)["width"])
-    try:
-        for width in (1600, 1120, 700, 600):
-            page.set_viewport_size({**size, "width": width + more})
-            until(lambda w=width: abs(place(frame)["width"] - w) < 2, f"a width of {width} pixels")
-            for _ in range(2):
-                opener.click()
-                until(lambda: place(frame)["height"] <= 620, f"620 pixels at {width}: {css}")
-                whole = partial(body.evaluate, "it => it.scrollWidth <= it.clientWidth")
-                until(whole, f"a whole picture at {width}: {css}")
-    finally:
-        page.set_viewport_size(size)

@@ -9,12 +9,12 @@ import pytest
 
 from genobit.visual.placing import text_width
 from genobit.visual.tokens import OTHER_GROUP
+from tests.browser.fitting import errors_fit, fits
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
     changed,
     drawn,
-    fits,
     open_drawer,
     place,
     redrawn,
@@ -247,6 +247,10 @@ def test_saves(page: Any) -> None:
     says(lambda: text(page, "status"), "ds.genobit.explore.epistasis(result=top, ")
     save(page, "genobit-epistasis", "all pictures (HTML)")
     until(lambda: "Saved the pictures" in text(page, "status"), "the page")
+
+
+def test_errors_are_whole(page: Any) -> None:
+    errors_fit(page, "genobit-epistasis")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.browser import test_epistasis
-from tests.browser.jupyterlab import Notebook, fits
+from tests.browser.fitting import fits
+from tests.browser.jupyterlab import Notebook
 
 pytestmark = pytest.mark.browser
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from genobit.visual.style import SELECTED_COLOUR
+from tests.browser.fitting import errors_fit, fits
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
     drawn,
-    fits,
     open_drawer,
     place,
     point_at,
@@ -265,6 +265,10 @@ def test_hover_names_the_pair(page: Any) -> None:
     point_at(
         figure(page, "heatmap"), 0.5, 0.5, page.locator("text=/^s\\d\\d$/ >> visible=true").first
     )
+
+
+def test_errors_are_whole(page: Any) -> None:
+    errors_fit(page, "genobit-grm")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.fitting import errors_fit, fits
 from tests.browser.jupyterlab import (
     Notebook,
     at_rest,
@@ -15,7 +16,6 @@ from tests.browser.jupyterlab import (
     changed,
     click_at,
     drawn,
-    fits,
     open_drawer,
     point_at,
     redrawn,
@@ -183,6 +183,10 @@ def test_saves(page: Any) -> None:
     until(lambda: "Saved the figure" in text(page, "status"), "the figure")
     save(page, "genobit-kendall", "copy Python")
     until(lambda: "expr.genobit.explore.kendall(" in text(page, "status"), "the code")
+
+
+def test_errors_are_whole(page: Any) -> None:
+    errors_fit(page, "genobit-kendall")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from tests.browser.fitting import errors_fit, fits
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
     click_at,
     drawn,
-    fits,
     open_drawer,
     place,
     point_at,
@@ -170,6 +170,10 @@ def test_bad_region_is_explained(page: Any) -> None:
     text.fill("99:1-2")
     text.press("Enter")
     until(lambda: "no contig '99'" in _status(page), "an explanation")
+
+
+def test_errors_are_whole(page: Any) -> None:
+    errors_fit(page, "genobit-ld")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from genobit.visual.style import POINT_COLOUR
+from tests.browser.fitting import errors_fit, fits
 from tests.browser.jupyterlab import (
     Notebook,
     by_hand,
     click_at,
     drawn,
-    fits,
     open_drawer,
     place,
     redrawn,
@@ -198,6 +198,10 @@ def test_saves(page: Any) -> None:
     ):
         save(page, "genobit-parsimony", part)
         until(lambda what=what: what in text(page, "status"), what)
+
+
+def test_errors_are_whole(page: Any) -> None:
+    errors_fit(page, "genobit-parsimony")
 
 
 def test_nothing_of_ours_complained(page: Any) -> None:

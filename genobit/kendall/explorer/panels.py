@@ -28,9 +28,9 @@ def side_by_side(
 
     Without room, the right side goes under the network, and its parts stand side by side.
     """
-    left = ipywidgets.VBox(network, layout=_growing(3, 330))
+    left = ipywidgets.VBox(network, layout=_growing(3, 310))
     parts = [ipywidgets.VBox(part, layout=_growing(1, 330)) for part in (heatmap, below)]
-    right = ipywidgets.HBox(parts, layout=_growing(1, 310) | _WRAPPING)
+    right = ipywidgets.HBox(parts, layout=_growing(1, 270) | _WRAPPING)
     return ipywidgets.HBox([left, right], layout=_WRAPPING)
 
 
