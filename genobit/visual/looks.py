@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,8 @@ _DARK_PAGES = (
     ".genobit-explorer.genobit-theme-dark"
 )
 THEMES = ("auto", "light", "dark")
+#: An absolute value with its bound, such as "|τ| ≥ 0.15". A browser breaks lines after "|".
+_CONDITION = re.compile(r"\|\w+\|(?: [≥≤] [\d.]+)?")
 
 
 def variables(tokens: Tokens) -> str:
@@ -36,6 +40,17 @@ def style_sheet() -> str:
 def style() -> ipywidgets.HTML:
     """Return the style sheet, as a widget without a size."""
     return ipywidgets.HTML(f"<style>{style_sheet()}</style>", layout={"display": "none"})
+
+
+def escaped(text: str) -> str:
+    """Return a text as HTML in which conditions stay on one line.
+
+    Examples
+    --------
+    >>> escaped("edges & |τ| ≥ 0.15")
+    'edges &amp; <span class="genobit-unbroken">|τ| ≥ 0.15</span>'
+    """
+    return _CONDITION.sub(r'<span class="genobit-unbroken">\g<0></span>', html.escape(text))
 
 
 def panel(widget: ipywidgets.Widget, least: int = 270) -> ipywidgets.Widget:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.fitting import errors_fit, fits
+from tests.browser.fitting import errors_fit, fits, widths
 from tests.browser.jupyterlab import (
     Notebook,
     at_rest,
@@ -79,6 +79,15 @@ def test_starts_with_pictures_and_says_what_is_held(page: Any) -> None:
 
 def test_fits_into_620_pixels(page: Any) -> None:
     fits(page, "genobit-kendall")
+
+
+def test_condition_stays_on_one_line(page: Any) -> None:
+    condition = page.locator(".genobit-kendall-status .genobit-unbroken")
+    assert condition.inner_text() == "|τ| ≥ 0.15"
+    with widths(page, page.locator(".genobit-kendall")) as widen:
+        for width in (1120, 700, 600):
+            widen(width)
+            assert condition.evaluate("it => it.getClientRects().length") == 1
 
 
 def test_slider_counts_and_draws(page: Any) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
-
 import ipywidgets
+
+from genobit.visual.looks import escaped
 
 
 class Caption(ipywidgets.HTML):
@@ -16,7 +16,7 @@ class Caption(ipywidgets.HTML):
 
     def say(self, text: str) -> None:
         """Show a text."""
-        self.value = f"<span>{html.escape(text)}</span>"
+        self.value = f"<span>{escaped(text)}</span>"
 
 
 def side_by_side(

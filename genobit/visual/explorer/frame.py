@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -10,7 +9,7 @@ import ipywidgets
 from genobit.visual.explorer.card import Card
 from genobit.visual.explorer.menu import Copier, export_menu, file_name
 from genobit.visual.explorer.searching import SelectionRow
-from genobit.visual.looks import style
+from genobit.visual.looks import escaped, style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,7 +138,7 @@ class StatusRow(ipywidgets.HBox):
         # Screen readers announce an alert at once, and a status when they pause.
         role = 'role="alert" class="genobit-error"' if bad else 'role="status"'
         spinner = _SPINNER if explorer.busy else ""
-        text = f"<span {role}>{spinner}{html.escape(explorer.status)}</span>"
+        text = f"<span {role}>{spinner}{escaped(explorer.status)}</span>"
         if self._line.value != text:
             self._line.value = text
         self._stop.layout.display = "flex" if explorer.busy else "none"
