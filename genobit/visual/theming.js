@@ -6,7 +6,7 @@ const levels = (colour) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2),
 function darkening({ plain, ramps }) {
   const known = new Map(Object.entries(plain))
   const samples = ramps.map(([light, dark]) => [light.map(levels), dark])
-  // A colour of a ramp becomes the one at its place; others, such as those of groups, stay.
+  // A colour of a ramp becomes the one at its place; others stay.
   const on_ramp = (colour) => {
     const [red, green, blue] = levels(colour)
     let [best, found] = [40, colour]

@@ -9,7 +9,7 @@ from typing import Any
 
 from bokeh.themes import Theme
 
-from genobit.visual.tokens import BANDS, DARK, DARK_BANDS, GROUPS, LIGHT, ramp
+from genobit.visual.tokens import BANDS, DARK, DARK_BANDS, DARK_GROUPS, GROUPS, LIGHT, ramp
 
 #: Colours of a ramp: colours in between are those of the nearest one.
 STEPS = 512
@@ -22,7 +22,8 @@ def dark_colours() -> dict[str, Any]:
     names = [field.name for field in fields(LIGHT) if isinstance(getattr(LIGHT, field.name), str)]
     plain = {getattr(LIGHT, name): getattr(DARK, name) for name in names}
     plain |= dict(zip(LIGHT.r2_bins, DARK.r2_bins, strict=True))
-    plain |= dict(zip(BANDS, DARK_BANDS, strict=True)) | {GROUPS[6]: DARK.edge}
+    plain |= dict(zip(BANDS, DARK_BANDS, strict=True))
+    plain |= dict(zip(GROUPS, DARK_GROUPS, strict=True))
     ramps = [
         [ramp(getattr(theme, name), STEPS) for theme in (LIGHT, DARK)]
         for name in ("sequential", "diverging")

@@ -114,6 +114,18 @@ GROUPS = (
     "#2b2f36",
     "#8b5a2b",
 )
+#: The same groups on a dark page. The first is the accent, as on a light one, so the fifth is the
+#: darker blue.
+DARK_GROUPS = (
+    "#58b4e8",
+    "#e69f00",
+    "#089b73",
+    "#c46fa3",
+    "#2671ca",
+    "#d55e00",
+    "#e6e9ee",
+    "#8e6937",
+)
 OTHER_GROUP = "#a3acb8"
 BASES = {"A": "#009e73", "C": "#0072b2", "G": "#e69f00", "T": "#cc79a7", "U": "#cc79a7"}
 #: Bands of kinship: twins, then relatives of the first, second and third degree.

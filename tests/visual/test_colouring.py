@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from genobit.ld.plots import decay
-from genobit.parsimony.plots import states
+from genobit.parsimony.plots import layers, states
 from genobit.visual.style import (
     LEAD_COLOUR,
     NO_VALUE_COLOUR,
@@ -16,7 +16,8 @@ from genobit.visual.style import (
     SELECTED_COLOUR,
     WHITE,
 )
-from genobit.visual.tokens import BANDS, DARK, GROUPS, LIGHT, ramp
+from genobit.visual.theming import dark_colours
+from genobit.visual.tokens import BANDS, DARK, DARK_GROUPS, GROUPS, LIGHT, OTHER_GROUP, ramp
 
 #: Dichromats, in linear RGB: Machado, Oliveira and Fernandes (2009), severity 1.
 READERS = {
@@ -43,16 +44,30 @@ READERS = {
         ]
     ),
 }
-#: hue-rotate(180deg) of CSS (Filter Effects, 11.3), in sRGB.
-TURN = np.array([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]])
 BOTH = ("light", "dark")
 
 
 def rgb(colours: tuple[str, ...], theme: str) -> np.ndarray:
-    values = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colours])
-    if theme == "dark":  # as `genobit.visual.looks` filters pictures
-        values = np.clip((0.93 + (1 - 2 * 0.93) * values) @ TURN.T, 0, 1)
-    return values
+    """Red, green and blue from 0 to 1, as a page of a theme shows colours of the light one."""
+    colours = tuple(shown(colour, theme) for colour in colours)
+    return np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colours])
+
+
+def shown(colour: str, theme: str) -> str:
+    return darkened(colour) if theme == "dark" else colour
+
+
+def darkened(colour: str) -> str:
+    """As `theming.js` replaces a colour: by name, or by its place on a ramp."""
+    known = dark_colours()
+    if colour in known["plain"]:
+        return known["plain"][colour]
+    away, found = min(
+        (255**2 * float(((rgb((light,), "light") - rgb((colour,), "light")) ** 2).sum()), dark)
+        for pair in known["ramps"]
+        for light, dark in zip(*pair, strict=True)
+    )
+    return found if away < 40 else colour
 
 
 def lab(colours: tuple[str, ...], theme: str, reader: str = "normal") -> np.ndarray:
@@ -140,6 +155,26 @@ class TestReaders:
     )
     def test_categories_stay_apart(self, theme, reader, colours):
         assert nearest(colours, theme, reader) > 10
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_groups_are_as_far_apart_in_the_dark(reader):
+    assert tuple(map(darkened, GROUPS)) == DARK_GROUPS
+    assert nearest(GROUPS, "dark", reader) >= nearest(GROUPS, "light", reader)
+    assert nearest((*GROUPS, OTHER_GROUP), "dark", "normal") > 20
+
+
+def test_groups_stand_out_from_a_dark_page():
+    assert min(contrast(colour, DARK.paper) for colour in DARK_GROUPS) > 3
+
+
+@pytest.mark.parametrize("theme", BOTH)
+@pytest.mark.parametrize("colour", [*GROUPS, OTHER_GROUP, states.UNSURE])
+def test_letters_are_read_on_their_states(theme, colour):
+    letter = layers._LETTERS[layers._letter(colour)]
+    named = {"black": "#000000", "white": "#ffffff"}
+    letter = named[letter] if letter in named else shown(letter, theme)
+    assert contrast(letter, shown(colour, theme)) > 3
 
 
 @pytest.mark.parametrize("theme", BOTH)

@@ -11,7 +11,7 @@ from genobit.parsimony.plots.pixel_layers import Dots, Layer, Lines, Texts
 from genobit.parsimony.plots.states import DARK, UNSURE, SiteStates
 from genobit.visual.placing import LETTER, free_labels
 from genobit.visual.style import LEAD_COLOUR, SELECTED_COLOUR, SEQUENTIAL, number, shortened
-from genobit.visual.tokens import LIGHT, OTHER_GROUP, ramp
+from genobit.visual.tokens import GROUPS, LIGHT, OTHER_GROUP, ramp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +24,15 @@ _LETTERED = 11.0
 _RING = 7.0
 _THIN, _THICK = 1.6, 5.0
 _NO_CHANGE = OTHER_GROUP
-#: Colours of letters by layer. Colours of states are alike in dark themes, where black and white
-#: by name stay, too; the white of unsure states becomes dark.
-_LETTERS = {"States": "black", "Pale states": "white", "Unsure states": LIGHT.ink}
+#: Colours whose dark form is light, or the other way round.
+_TURNED = {UNSURE, GROUPS[0], GROUPS[4], GROUPS[6]}
+#: Colours of letters by layer. In dark themes ink and paper turn, too; black and white stay.
+_LETTERS = {
+    "States": "black",
+    "Pale states": "white",
+    "Ink on states": LIGHT.ink,
+    "Paper on states": LIGHT.paper,
+}
 _CHANGES = ramp(SEQUENTIAL, 6, 0.35)
 
 
@@ -141,8 +147,8 @@ def _letters(placed: PlacedTree, states: SiteStates | None) -> list[Layer]:
 
 def _letter(colour: str) -> str:
     """Return the layer of a letter on a dot of a colour."""
-    if colour == UNSURE:
-        return "Unsure states"
+    if colour in _TURNED:
+        return "Paper on states" if colour in DARK else "Ink on states"
     return "Pale states" if colour in DARK else "States"
 
 
