@@ -156,16 +156,17 @@ def margins(plot: Any, _element: Any) -> None:
     plot.state.toolbar.logo = None
 
 
-def fluid(height: int, left: int = 58, right: int = 62) -> Hook:
+def fluid(height: int | None, left: int = 58, right: int = 62) -> Hook:
     """Return a HoloViews hook that lets a figure of this height follow the width of the page.
 
-    Equal margins let stacked figures share their x axis.
+    Without a height, it fills its box. Equal margins let stacked figures share their x axis.
     """
+    sizing = "stretch_width" if height else "stretch_both"
 
     def hook(plot: Any, _element: Any) -> None:
         figure = plot.state
         figure.update(frame_width=None, frame_height=None, width=None, height=height)
-        figure.update(sizing_mode="stretch_width", min_border_left=left, min_border_right=right)
+        figure.update(sizing_mode=sizing, min_border_left=left, min_border_right=right)
         figure.title.visible = False  # the status line says it
         figure.toolbar.update(logo=None, autohide=True)
         for axis in figure.axis:

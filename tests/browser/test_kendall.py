@@ -17,6 +17,7 @@ from tests.browser.jupyterlab import (
     click_at,
     drawn,
     open_drawer,
+    place,
     point_at,
     redrawn,
     save,
@@ -109,6 +110,23 @@ def test_row_shows_its_two_variables(page: Any) -> None:
     drawn(figure(page, "scatter"))
     pair = page.locator(".genobit-kendall-search input").input_value()
     assert pair.replace(", ", " × ") in text(page, "card")
+
+
+def test_card_covers_no_picture(page: Any) -> None:
+    card = page.locator(".genobit-kendall-card")
+    with widths(page, page.locator(".genobit-kendall")) as widen:
+        for width in (1600, 1120, 700, 600):
+            widen(width)
+            for view in ("network", "heatmap", "scatter"):
+                beside = partial(are_apart, card, figure(page, view))
+                until(beside, f"the card beside the {view} at {width}")
+
+
+def are_apart(one: Any, other: Any) -> bool:
+    """Whether two elements that a reader sees do not overlap."""
+    a, b = place(one), place(other)
+    sides = (("x", "width"), ("y", "height"))
+    return any(a[at] + a[size] <= b[at] or b[at] + b[size] <= a[at] for at, size in sides)
 
 
 def test_table_of_variables(page: Any) -> None:

@@ -206,8 +206,8 @@ def _filling(least: int, right: int, most: int | None = None) -> Hook:
     """Return a HoloViews hook that lets a figure fill its box, from and up to some width."""
 
     def hook(plot: Any, element: Any) -> None:
-        fluid(ARCS_HIGH, 58, right)(plot, element)
-        plot.state.update(sizing_mode="stretch_both", height=None, min_width=least, max_width=most)
+        fluid(None, 58, right)(plot, element)
+        plot.state.update(min_width=least, max_width=most)
 
     return hook
 

@@ -12,23 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from genobit.kendall.explorer.data import PairValues
-    from genobit.kendall.plots.communities import CommunityLayout
     from genobit.kendall.plots.links import Links
-    from genobit.kendall.plots.network import NetworkLayout
-    from genobit.visual.explorer.card import Card
 
 #: Most labels of a variable on its card.
 LABELS = 3
-#: Width and height of the card as shares of the network.
-_WIDE, _HIGH = 0.27, 0.25
-
-
-def place_card(card: Card, laid: NetworkLayout | CommunityLayout) -> None:
-    """Put the card over the left corner of the network that has fewer nodes."""
-    width, height = laid.frame
-    left = laid.y[laid.x < _WIDE * width] / height
-    upper, lower = (left > 1 - _HIGH).sum(), (left < _HIGH).sum()
-    card.layout.top, card.layout.bottom = ("32px", "auto") if upper <= lower else ("auto", "14px")
 
 
 def pair_rows(pair: PairValues, qvalue: float | None) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 
-from genobit.kendall.explorer.card import pair_rows, place_card, variable_rows
+from genobit.kendall.explorer.card import pair_rows, variable_rows
 from genobit.kendall.explorer.data import KendallData, PairValues, Scene
 from genobit.kendall.explorer.files import KendallFiles
 from genobit.kendall.explorer.panels import Caption, side_by_side
@@ -27,6 +27,7 @@ from genobit.kendall.plots.heatmap import pair_scatter
 from genobit.kendall.plots.network import colours_of
 from genobit.kendall.plots.nodes import nodes_table
 from genobit.visual.colouring import Colouring, colouring
+from genobit.visual.explorer.card import Card
 from genobit.visual.explorer.frame import PICTURE, framed
 from genobit.visual.explorer.home import Throttled
 from genobit.visual.explorer.jobs import in_words
@@ -138,19 +139,20 @@ class KendallExplorer(KendallFiles):
         self._variables = Variables(self._home, self._choose_variable)
         self.count_line, self._heatmap_line = Caption("count"), Caption("heatmap-line")
         self._table_line, self._variables_line = Caption("table-line"), Caption("variables-line")
+        # Over the network, the card would cover variables.
+        card = Card(self.css).add_class("genobit-docked")
         tabs = {
             PICTURE: side_by_side(
                 [self.count_line, self._network.box],
-                [self._heatmap_line, self._heatmap.box],
-                [self._histogram.box, self._scatter.box],
+                self._heatmap_line,
+                self._heatmap.box,
+                [card, self._histogram.box, self._scatter.box],
             ),
             "edges": ipywidgets.VBox([self._table_line, self._table.box]),
             "variables": ipywidgets.VBox([self._variables_line, self._variables.box]),
         }
         name = "kendall_edges"
-        self.children = framed(self, toolbar(self), drawer(self), tabs, name, search(self))
-        # At the other side, the card would cover the scatter.
-        self.card.layout.right, self.card.layout.left = "auto", "12px"
+        self.children = framed(self, toolbar(self), drawer(self), tabs, name, search(self), card)
 
     # Observers of traits and of the selection: a pair is two variants, points are samples.
 
@@ -283,7 +285,6 @@ class KendallExplorer(KendallFiles):
             labels = self.correlated.variable_labels
             chosen = colouring(self.colour_by, labels[self.colour_by]) if self.colour_by else None
             self._network.draw(scene.laid, colours_of(scene.shown, chosen), self.pair)
-            place_card(self.card, scene.laid)
         elif stale & {"pair", "variable"}:
             self._network.mark(self.pair, self._marked_nodes())
         if "heatmap" in stale:

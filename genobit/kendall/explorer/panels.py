@@ -21,20 +21,19 @@ class Caption(ipywidgets.HTML):
 
 def side_by_side(
     network: list[ipywidgets.Widget],
-    heatmap: list[ipywidgets.Widget],
+    line: ipywidgets.Widget,
+    heatmap: ipywidgets.Box,
     below: list[ipywidgets.Widget],
 ) -> ipywidgets.HBox:
-    """Return the network and, beside it, the heatmap over a smaller picture.
+    """Return the network and, beside it, a line of text, the heatmap and what is below it.
 
-    Without room, the right side goes under the network, and its parts stand side by side.
+    The heatmap fills the height that the others leave.
     """
     left = ipywidgets.VBox(network, layout=_growing(3, 310))
-    parts = [ipywidgets.VBox(part, layout=_growing(1, 330)) for part in (heatmap, below)]
-    right = ipywidgets.HBox(parts, layout=_growing(1, 270) | _WRAPPING)
-    return ipywidgets.HBox([left, right], layout=_WRAPPING)
-
-
-_WRAPPING = {"flex_flow": "row wrap"}
+    right = ipywidgets.VBox(
+        [line, heatmap.add_class("genobit-fill"), *below], layout=_growing(1, 270)
+    )
+    return ipywidgets.HBox([left, right], layout={"flex_flow": "row wrap"})
 
 
 def _growing(share: int, least: int) -> dict[str, str]:

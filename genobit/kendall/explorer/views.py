@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 #: Largest distance in screen pixels at which a click still hits a line.
 REACH = 6.0
-#: Heights in screen pixels. The heatmap and the picture below it are as high as the network.
-NETWORK, HEATMAP, BELOW, TABLE = 514, 320, 194, 490
+#: Heights in screen pixels. The heatmap has what the card and the picture below it leave.
+NETWORK, BELOW, TABLE = 514, 194, 490
 #: Most variables whose names fit along the axes of the heatmap.
 NAMED = 22
 
@@ -166,7 +166,7 @@ class Heatmap(_Clicked):
         picture = draw_heatmap(ordered, marked)
         axes = {} if ordered.size <= NAMED else {"xaxis": None, "yaxis": None}
         picture.Image.I.opts(title="", **axes)
-        return with_hooks(picture, fluid(HEATMAP, 6, 0), _tools_inside)
+        return with_hooks(picture, fluid(None, 6, 0), _tools_inside)
 
     def _tapped(self, x: float, y: float) -> None:
         pair = drawn(self._ordered).pair_at(x, y)

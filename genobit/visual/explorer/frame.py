@@ -28,6 +28,7 @@ def framed(
     tabs: Mapping[str, ipywidgets.Widget],
     file: str,
     search: ipywidgets.Widget | None = None,
+    docked: Card | None = None,
 ) -> tuple[ipywidgets.Widget, ...]:
     """Return an explorer's children in the places that all explorers share.
 
@@ -35,13 +36,14 @@ def framed(
     follow them. `search` is the search box. Without it, the box for names is in the toolbar. With
     it, that box is in the drawer, if the search box does not find all names. `drawer` maps titles
     of sections to controls. `tabs` maps the values of the explorer's trait `tab` to their contents,
-    the picture first. `file` is the default name of saved files.
+    the picture first. `file` is the default name of saved files. `docked` is a card
+    that has a place in the picture; without it, the card is over the picture.
 
     It also sets `menu`, `drawer`, `card` and `status_row` of the explorer.
     """
     selecting = SelectionRow(explorer)
     named, copier = file_name(explorer, file), Copier()
-    explorer.card = Card(explorer.css)
+    explorer.card = docked or Card(explorer.css)
     explorer.observe(lambda _: explorer.card.place(over_picture=explorer.tab == PICTURE), "tab")
     explorer.menu = export_menu(explorer, named, copier)
     explorer.status_row = StatusRow(explorer)
@@ -53,7 +55,8 @@ def framed(
     found.add_class("genobit-search")
     bar = ipywidgets.HBox([*toolbar, found, explorer.menu, opener]).add_class("genobit-toolbar")
     body = ipywidgets.VBox([_place(explorer, tabs, part) for part in dict.fromkeys(tabs.values())])
-    middle = ipywidgets.HBox([body.add_class("genobit-body"), explorer.card, explorer.drawer])
+    over = [] if docked else [explorer.card]
+    middle = ipywidgets.HBox([body.add_class("genobit-body"), *over, explorer.drawer])
     foot = ipywidgets.HBox([*_tabs(explorer, list(tabs)), explorer.status_row])
     explorer.add_class("genobit-framed")
     return (
