@@ -27,6 +27,7 @@ from genobit.epistasis.plots.paper_permutations import (
     paper_permutations,
     threshold_of,
 )
+from genobit.epistasis.plots.paper_ranking import paper_ranking
 from genobit.epistasis.plots.penetrance import SCALE
 from genobit.epistasis.result import ranked
 from genobit.epistasis.search import familywise
@@ -63,7 +64,8 @@ def permuted(order: int = 2, n: int = 99, ranks: int = 4) -> xr.Dataset:
 
 
 def test_plots_draw_these_forms() -> None:
-    forms = {"penetrance": paper_penetrance, "arcs": paper_arcs, "permutations": paper_permutations}
+    forms = {"penetrance": paper_penetrance, "arcs": paper_arcs}
+    forms |= {"permutations": paper_permutations, "ranking": paper_ranking}
     result = permuted()
     for entry in RESULTS:
         assert entry.papers == forms

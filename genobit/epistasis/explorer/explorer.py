@@ -27,6 +27,7 @@ from genobit.epistasis.plots.marginals import draw_marginals
 from genobit.epistasis.plots.paper_arcs import arcs_of
 from genobit.epistasis.plots.paper_penetrance import grids_of
 from genobit.epistasis.plots.paper_permutations import null_of
+from genobit.epistasis.plots.paper_ranking import table_of
 from genobit.epistasis.plots.penetrance import MOST_MEMBERS, draw_cells, reach_of
 from genobit.epistasis.plots.ranking import (
     draw_permutations,
@@ -145,7 +146,8 @@ class EpistasisExplorer(EpistasisTraits):
         permutations of the open tab.
         """
         if self.tab == "ranking":
-            return Figure(draw_ranking(self.ranked, self._listed))
+            shown = draw_ranking(self.ranked, self._listed)
+            return Figure(shown, partial(table_of, self.ranked, self._listed))
         if self.tab == "permutations":
             if why := without_permutations(self.ranked):
                 raise ValueError(why)

@@ -9,6 +9,7 @@ from genobit.epistasis.plots.marginals import marginal_effects
 from genobit.epistasis.plots.paper_arcs import paper_arcs
 from genobit.epistasis.plots.paper_penetrance import paper_penetrance
 from genobit.epistasis.plots.paper_permutations import paper_permutations
+from genobit.epistasis.plots.paper_ranking import paper_ranking
 from genobit.epistasis.plots.penetrance import MOST_MEMBERS, penetrance_heatmap
 from genobit.epistasis.plots.ranking import permutation_histogram, ranking_table
 from genobit.epistasis.result import is_ranking
@@ -23,6 +24,7 @@ _PAPERS: dict[str, Callable[..., Any]] = {
     "penetrance": paper_penetrance,
     "arcs": paper_arcs,
     "permutations": paper_permutations,
+    "ranking": paper_ranking,
 }
 
 
