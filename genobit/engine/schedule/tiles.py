@@ -37,10 +37,15 @@ def whole_rows(planes: Planes) -> list[da.Array]:
 
 
 def _transposed(tile: NDArray[Any], place: Place | None = None) -> NDArray[Any]:
-    """Return the transpose of a tile above the diagonal, which has written it to its place."""
+    """Return the transpose of a tile above the diagonal; one in the result has written it."""
     from genobit.engine.bits.transpose import transposed
 
-    return transposed(tile) if place is None else place.view(*tile.shape[::-1])
+    if place is None:
+        return transposed(tile)
+    view = place.view(*tile.shape[::-1])
+    if tile.base is not place.whole:
+        view[...] = transposed(tile)
+    return view
 
 
 def _one(tile: Sequence[NDArray[Any]], which: int, place: Place | None = None) -> NDArray[Any]:
@@ -144,9 +149,9 @@ def squares(
 def in_memory(*arrays: da.Array) -> list[NDArray[Any]]:
     """Compute arrays of tiles in one pass, each thread writing into the results.
 
-    A square of tiles does so by itself. Of other arrays, ``array.compute()`` first computes all
-    tiles and then copies them on one thread. Schedulers that do not share this process's memory
-    have no other way.
+    ``array.compute()`` does so for a square of tiles. For other arrays, it first computes all tiles
+    and then copies them on one thread. Schedulers that do not share this process's memory have no
+    other way.
     """
     if not in_this_process(*arrays):
         return [np.asarray(array) for array in compute(*arrays)]

@@ -4,7 +4,8 @@ dask computes all tiles, holds them, and then copies them into the result on one
 10,000 variants the copy took longer than the product.
 
 `square` returns a dask array that assembles itself. Its tiles, computed by threads of this process,
-go to one array. In other processes nothing changes: a `Result` that was sent has no memory.
+go to one array. In other processes nothing changes: a `Result` that was sent has no memory. If dask
+replaces a task, its tile is copied into the result at the end.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ import numpy as np
 from dask.core import flatten
 from dask.highlevelgraph import HighLevelGraph
 
+from genobit.engine.schedule.graphs import Grid
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import DTypeLike, NDArray
-
-    from genobit.engine.schedule.graphs import Grid
 
 
 Chunks = tuple[tuple[int, ...], ...]
@@ -43,6 +44,11 @@ class Place(NamedTuple):
     def view(self, rows: int, columns: int) -> NDArray[Any]:
         """Return the part of the result that a tile of this shape fills."""
         return self.whole[self.top : self.top + rows, self.left : self.left + columns]
+
+
+def memory(shape: tuple[int, int], dtype: DTypeLike) -> NDArray[Any]:
+    """Return uninitialised memory; tests put values there that no tile has."""
+    return np.empty(shape, dtype)
 
 
 class Result:
@@ -67,7 +73,7 @@ class Result:
         rows, columns = self._edges
         with self._lock:
             if self.array is None:
-                self.array = np.empty((rows[-1], columns[-1]), self._dtype)
+                self.array = memory((rows[-1], columns[-1]), self._dtype)
         return Place(self.array, rows[i], columns[j], self._symmetric)
 
     def __reduce__(self) -> tuple[type[Result], tuple[()]]:
@@ -82,26 +88,52 @@ def _assembled(
     join: Callable[..., Any],
     *arguments: Any,
 ) -> Any:
-    """Return the array of the result if all tiles are in it, else join them as dask does."""
+    """Return the array of the result with all tiles; without memory, join them as dask does."""
     whole = result.array
-    if whole is not None and all(tile.base is whole for row in tiles for tile in row):
-        return whole
-    return join(tiles, *arguments)
+    if whole is None:
+        return join(tiles, *arguments)
+    for i, row in enumerate(tiles):
+        for j, tile in enumerate(row):
+            place = result.place(i, j)
+            if tile.base is not whole and place is not None:
+                place.view(*tile.shape)[...] = tile
+    return whole
 
 
-def _optimized(graph: Any, keys: Any, **options: Any) -> Any:
-    """Let the tiles of the squares that are computed write to their results; optimize as dask."""
-    keys = list(flatten(keys)) if isinstance(keys, (list, set)) else [keys]
-    if isinstance(graph, HighLevelGraph):
-        layers = dict(graph.layers)
-        for key in keys:
-            # The task that dask makes of `assemble`; if it has another form, dask joins the tiles.
-            last: Any = graph.layers.get(key, {}).get(key)
-            if getattr(last, "func", None) is _assembled:
-                _, result, name, *_ = last.args
-                layers[name] = _writing(layers[name], result)
-        graph = HighLevelGraph(layers, graph.dependencies)
-    return da.Array.__dask_optimize__(graph, keys, **options)
+class _Optimizer:
+    """Lets the tiles of the squares that are computed write to their results.
+
+    dask optimizes arrays together whose optimizers are equal. This one equals that of all other
+    arrays, so that a square and what is computed from it share their tiles.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other is an optimizer of arrays."""
+        return other is self or other is da.Array.__dask_optimize__
+
+    def __hash__(self) -> int:
+        """Return the hash of dask's optimizer."""
+        return hash(da.Array.__dask_optimize__)
+
+    def __call__(self, graph: Any, keys: Any, **options: Any) -> Any:
+        """Replace the layers of squares, then optimize as dask does."""
+        keys = list(flatten(keys)) if isinstance(keys, (list, set)) else [keys]
+        if isinstance(graph, HighLevelGraph):
+            layers = dict(graph.layers)
+            for key in keys:
+                # The task that dask makes of `assemble`; if it has another form, dask joins tiles.
+                last: Any = graph.layers.get(key, {}).get(key)
+                if getattr(last, "func", None) is _assembled:
+                    _, result, name, *_ = last.args
+                    layer = layers.get(name)
+                    # A square that is asked for twice is written once, and then copied.
+                    if isinstance(layer, Grid) and layer is graph.layers[name]:
+                        layers[name] = _writing(layer, result)
+            graph = HighLevelGraph(layers, graph.dependencies)
+        return da.Array.__dask_optimize__(graph, keys, **options)
+
+
+_optimizer = _Optimizer()
 
 
 def _writing(layer: Grid, result: Result) -> Grid:
@@ -137,10 +169,10 @@ def square(
         return _assembled, (result, name, join, *arguments)
 
     # On this array alone: xarray refuses a subclass beside arrays of dask.
-    vars(array).update(__dask_postcompute__=assemble, __dask_optimize__=_optimized)
+    vars(array).update(__dask_postcompute__=assemble, __dask_optimize__=_optimizer)
     return array
 
 
 def is_square(array: da.Array) -> bool:
     """Return whether the tiles of an array are written to its result."""
-    return vars(array).get("__dask_optimize__") is _optimized
+    return vars(array).get("__dask_optimize__") is _optimizer
