@@ -359,3 +359,18 @@ def test_files_are_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
         if shutil.which("pdftotext"):
             text = subprocess.run(["pdftotext", first, "-"], capture_output=True, check=True).stdout
             assert b"rs0" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "texts"),
+    [
+        ("p", [0.0, 3.2e-9, 0.04321, np.nan], ["<1e-300", "3.2e-09", "0.043", ""]),
+        ("n", [2000.0, np.nan], ["2,000", ""]),
+        ("score", [0.08684, 1.5, np.nan], ["0.0868", "1.5000", ""]),
+        ("score", [1e-9, 2.0], ["1.00e-09", "2.00e+00"]),
+    ],
+)
+def test_ranking__writes_small_values(name: str, values: list[float], texts: list[str]) -> None:
+    from genobit.epistasis.plots.paper_ranking import _written
+
+    assert _written(name, np.array(values)) == texts

@@ -12,9 +12,7 @@ word. Packing columns is thus packing rows, after the words' nibbles are transpo
 Kernels configure the tiles and release them. On other CPUs, and where Linux does not permit the
 unit, a twin multiplies the same packed bytes in vector registers.
 
-On one core of an Emerald Rapids, a ternary product of this layout reached 1,115 (10,000 positions)
-and 1,212 G products/s (2,504) with packing, where a popcount is limited to 640. The limit for "and"
-is 1,285, so popcounts are faster there.
+`docs/internals/engine.md` has its speed beside that of popcounts.
 """
 
 from __future__ import annotations
@@ -280,16 +278,20 @@ def multiply(
 
 @functools.cache
 def usable(product: str) -> bool:
-    """Return whether CPU and Linux permit the unit and a random block equals its popcounts."""
+    """Return whether CPU and Linux permit the unit and a random block equals its popcounts.
+
+    The block has four squares and two slabs, so that sums are also loaded and added to.
+    """
     if not permitted():
         return False
-    mask, sign = np.random.default_rng(0).integers(0, 2**64, (2, SQUARE, 3), np.uint64)
+    shape = 2, 2 * SQUARE, SLAB + 1
+    mask, sign = np.random.default_rng(0).integers(0, 2**64, shape, np.uint64)
     sign = sign if product == "ternary" else np.zeros_like(sign)
     both = mask[:, None] & mask
     differ = both & (sign[:, None] ^ sign)
     right = np.bitwise_count(both).sum(-1, int) - 2 * np.bitwise_count(differ).sum(-1, int)
-    found, signs = np.empty((SQUARE, SQUARE), np.int32), sign if product == "ternary" else None
-    tops = np.zeros(1, np.int64)
+    found, signs = np.full(right.shape, -1, np.int32), sign if product == "ternary" else None
+    tops = np.zeros(2, np.int64)
     multiply(mask, signs, mask, signs, True, _thread.memory, -(2**62), tops, found)
     equal = np.array_equal(found, right)
     if not equal:

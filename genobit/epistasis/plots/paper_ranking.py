@@ -26,6 +26,8 @@ _LINE, _SPACE, _GAP = 2.7, 0.9, 3.5
 _SPARE, _LAST = ("places", "df", "n", "G"), ("p", "family-wise p")
 #: Greatest width of the names and places of members that is kept before columns are left out.
 _NAMES = 45.0
+#: Most decimals of a score.
+_DIGITS = 6
 _SPARSE = "* cells with too few samples for p"
 
 
@@ -119,12 +121,20 @@ def _columns(found: Ranked, ranks: np.ndarray) -> list[_Column]:
 def _written(name: str, values: np.ndarray) -> list[str]:
     """Write values: p with two digits, counts whole, scores with as many decimals as the least."""
     if name in {"p", "p_familywise"}:
-        return ["" if np.isnan(p) else f"{p:.2g}" if p >= 1e-3 else f"{p:.1e}" for p in values]
-    if name in {"df", "n"}:
-        return [f"{value:,.0f}" for value in values]
-    least = np.abs(values[np.isfinite(values) & (values != 0)]).min(initial=np.inf)
-    digits = int(np.clip(2 - np.floor(np.log10(least)), 1, 6)) if np.isfinite(least) else 1
-    return ["" if np.isnan(value) else f"{value:,.{digits}f}" for value in values]
+        form = _p_value
+    elif name in {"df", "n"}:
+        form = "{:,.0f}".format
+    else:
+        least = np.abs(values[np.isfinite(values) & (values != 0)]).min(initial=np.inf)
+        digits = int(max(2 - np.floor(np.log10(least)), 1)) if np.isfinite(least) else 1
+        form = (f"{{:,.{digits}f}}" if digits <= _DIGITS else "{:.2e}").format
+    return ["" if np.isnan(value) else form(value) for value in values]
+
+
+def _p_value(p: float) -> str:
+    if p == 0:
+        return "<1e-300"
+    return f"{p:.2g}" if p >= 1e-3 else f"{p:.1e}"
 
 
 def _fitting(columns: list[_Column], width: float) -> list[_Column]:

@@ -103,7 +103,8 @@ class ParsimonySearchMethods:
               after one more step of the search. The first step swaps branches until no swap makes
               a tree shorter. Each later step is one round of the ratchet. With branch and bound,
               the first step is ten rounds of the ratchet, and each later step examines up to 20,000
-              partial trees
+              partial trees. If the final branch swapping finds a shorter tree, a last entry gives
+              its length
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end

@@ -10,6 +10,7 @@ const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
 const SIZES = new Set(["inner_width", "inner_height", "outer_width", "outer_height"])
 const EDGES = new Set(["start", "end"])
 const PAUSE = 50 // milliseconds
+const LONGEST = 400
 
 async function unpacked(data) {
   const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"))
@@ -49,6 +50,7 @@ async function bokehjs(model) {
   // took half the time of a frame. No style of ours is set in this way.
   try {
     const { VisualProperties } = root.Bokeh.require("core/visuals/visual")
+    if (!VisualProperties.prototype._get_css_value) throw new Error("it has no _get_css_value")
     VisualProperties.prototype._get_css_value = () => ""
   } catch (error) {
     console.warn("genobit: this BokehJS draws more slowly:", error)
@@ -75,6 +77,10 @@ const without_buffers = (_key, value) => (value?.to_base64 ? value.to_base64() :
 function apply(view, { content, names, buffers }) {
   const patch = JSON.parse(view.coloured(content))
   const changes = patch.events.map(({ model, attr }) => ({ id: model?.id, attr }))
+  // Edges that wait are older.
+  const is_older = ({ model, attr }) =>
+    EDGES.has(attr) && changes.some((change) => change.id === model.id && change.attr === attr)
+  view.events = view.events.filter((event) => !is_older(event))
   view.doc.apply_json_patch(patch, new Map(names.map((name, k) => [name, copied(buffers[k])])))
   for (const { id, attr } of changes) {
     if (attr !== "start" && attr !== "end") continue
@@ -153,7 +159,7 @@ export default () => {
     if (!stale) return
     stale = false
     for (const view of views) {
-      close(view)
+      close(model, view)
       open(model, view)
     }
   }
@@ -163,18 +169,27 @@ export default () => {
     const news = events.filter(({ sync, kind, attr }) => sync && kind && !SIZES.has(attr))
     if (news.length === 0) return
     view.events.push(...news)
+    if (view.leaving) return
     // One message for all changes of an event of the browser. Edges of ranges alone wait for a
     // pause: the notebook repaints its own toolbar for each message.
-    const alone = news.every(({ attr }) => EDGES.has(attr))
-    if (alone && view.leaving) return
-    view.leaving = !alone
+    const now = performance.now()
+    view.since ??= now
+    view.leaving = !news.every(({ attr }) => EDGES.has(attr))
+    const wait = view.leaving ? 0 : Math.max(0, Math.min(PAUSE, view.since + LONGEST - now))
     clearTimeout(view.timer)
-    view.timer = setTimeout(() => send(model, view), alone ? PAUSE : 0)
+    view.timer = setTimeout(() => send(model, view), wait)
   }
 
   function send(model, view) {
+    clearTimeout(view.timer)
     view.leaving = false
-    const events = view.events.splice(0).filter((event) => event.document === view.doc)
+    view.since = null
+    const last = new Map() // of the edges of a range; all other events
+    for (const event of view.events.splice(0)) {
+      if (event.document !== view.doc) continue
+      last.set(EDGES.has(event.attr) ? `${event.model.id} ${event.attr}` : event, event)
+    }
+    const events = [...last.values()]
     if (events.length === 0) return
     const content = JSON.stringify(view.doc.create_json_patch(events), without_buffers)
     model.send({ kind: "patch", page, content })
@@ -219,7 +234,8 @@ export default () => {
     }
   }
 
-  function close(view) {
+  function close(model, view) {
+    if (view.doc) send(model, view)
     view.opening = view.doc = view.queue = null
     view.events = []
     view.drop?.()
@@ -240,7 +256,7 @@ export default () => {
       // The snapshot may be older than the changes that the log has, so start from both.
       const rethemed = new MutationObserver(() => {
         if (!view.doc || view.dark === is_dark(el)) return
-        close(view)
+        close(model, view)
         open(model, view)
       })
       const explorer = el.closest(".genobit-explorer")
@@ -251,7 +267,7 @@ export default () => {
       return () => {
         rethemed.disconnect()
         views.delete(view)
-        close(view)
+        close(model, view)
       }
     },
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import holoviews as hv
 import numpy as np
@@ -214,3 +215,12 @@ def test_picture_that_is_replaced_is_closed(monkeypatch):
     assert closed == [old]
     assert box.children == (new,)
     assert CLOSING > 1
+
+
+def test_bokehjs__has_the_method_that_pictures_replace() -> None:
+    """Without it, pictures are drawn more slowly, and only the browser's console says so."""
+    from bokeh.util.paths import static_path
+
+    text = Path(static_path(), "js", "bokeh.min.js").read_text(encoding="utf-8")
+    assert "_get_css_value(" in text
+    assert '"core/visuals/visual":' in text
