@@ -82,9 +82,9 @@ class PCAMethods:
 
             - ``scores`` (samples, components): the sum of squared scores of a component is its
               explained variance. Therefore ``scores / sqrt(explained_variance)`` are the
-              eigenvectors that plink prints. The sign of a component makes the sum of cubed scores
-              positive. If this sum is near 0, the first sample with a score far from 0 has a
-              positive score.
+              eigenvectors that plink prints. The sign of a component is chosen so that the sum of
+              cubed scores is positive. If this sum is near 0, the first sample with a score far
+              from 0 has a positive score.
             - ``loadings`` (variants, components): each component is a vector of norm 1
             - ``explained_variance`` (components): eigenvalues of the relationship matrix
             - ``explained_variance_ratio`` (components): share of the sum of all eigenvalues

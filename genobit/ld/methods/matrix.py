@@ -72,9 +72,8 @@ class LDMethods:
 
         Notes
         -----
-        Each pair uses the calls present at both variants. Monomorphic variants give NaN. Cost:
-        variants^2 x samples / 8 lookups of one byte, or variants^2 x samples / 1,024 popcounts with
-        AVX-512. Formulas and references: `genobit.ld.matrix`.
+        Each pair uses the calls present at both variants. Monomorphic variants give NaN. The cost
+        grows with variants^2 x samples. Formulas and references: `genobit.ld.matrix`.
 
         Examples
         --------

@@ -180,10 +180,10 @@ class LDPruneMethods:
         -----
         The rule follows ``plink --clump`` without ``--clump-allow-overlap``. Variants with p up to
         p1 are visited in order of p, and in file order for equal p. A visited variant without a
-        clump becomes the index variant of a new clump. Its members are the variants in the window
-        that are in no clump yet and have an r2 with it above the limit. Members may have any p.
-        Each r2 uses the calls present at both variants. Memory holds a window, a few chunks, and
-        all pairs above the limit that include a variant with p up to p1.
+        clump becomes the index variant of a new clump. Members of the clump are the variants in the
+        window that are in no other clump, and whose r2 with the index variant is above the limit.
+        They may have any p. Each r2 uses the calls present at both variants. Memory holds a window,
+        a few chunks, and all pairs above the limit that include a variant with p up to p1.
 
         Examples
         --------

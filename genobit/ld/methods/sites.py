@@ -42,8 +42,9 @@ class LDSitesMethods:
         gap
             "missing": a gap is a missing value. "state": a gap is one more state.
         window
-            Largest distance between two sites: a number of sites (100), or a distance ("500bp",
-            "1kb") in ``variant_position``. The result is a band, (sites, offsets).
+            Largest distance between two sites: a number of sites (100), or base pairs ("500bp",
+            "1kb") if the sites have the coordinate ``variant_position``. The result is a band,
+            (sites, offsets).
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 

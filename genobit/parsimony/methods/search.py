@@ -100,11 +100,11 @@ class ParsimonySearchMethods:
             - ``length`` (trees)
             - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
               the shortest length of the starting trees. Each later entry is the shortest length
-              after one more step of the search. The first step swaps branches until no swap makes
-              a tree shorter. Each later step is one round of the ratchet. With branch and bound,
-              the first step is ten rounds of the ratchet, and each later step examines up to 20,000
-              partial trees. If the final branch swapping finds a shorter tree, a last entry gives
-              its length
+              after one more step of the search. The first step swaps branches until no swap makes a
+              tree shorter. Each later step is one round of the ratchet. Branches are swapped once
+              more at the end; a shorter tree found then adds one entry. With branch and bound, the
+              first step is ten rounds of the ratchet, and each later step examines up to 20,000
+              partial trees
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
