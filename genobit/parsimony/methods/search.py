@@ -117,10 +117,10 @@ class ParsimonySearchMethods:
               separates from the first taxon
 
             ``attrs["proven"]`` is True if the search proves that no tree is shorter. Only a
-            finished "branch_and_bound" proves this. ``attrs["all_found"]`` is True if the search
-            dropped no tree: it kept fewer equally short trees than ``effort.max_trees``. If both
-            are True, the result has all shortest trees. ``attrs["partial"]`` is True after Ctrl-C;
-            the result is then the best so far.
+            finished "branch_and_bound" proves this. ``attrs["all_found"]`` is False if the search
+            reached the limit ``effort.max_trees``. If ``proven`` and ``all_found`` are both True,
+            the result has all shortest trees. ``attrs["partial"]`` is True after Ctrl-C; the result
+            is then the best so far.
 
         Raises
         ------
