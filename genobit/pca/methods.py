@@ -70,8 +70,8 @@ class PCAMethods:
             rules.
         count_monomorphic
             Count monomorphic variants in the divisor of the relationship matrix, as plink 1.9 and
-            plink2 do. The eigenvalues then become smaller. Without missing calls, the components do
-            not change.
+            plink2 do. Eigenvalues and scores then become smaller. Without missing calls, the
+            eigenvectors do not change.
         seed
             Seed of the randomized method. With the same seed, different chunks give the same
             results except for rounding.
