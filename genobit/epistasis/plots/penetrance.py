@@ -65,9 +65,9 @@ def penetrance_heatmap(
 
     Notes
     -----
-    ``result.genobit.plot("penetrance")`` shows one combination on the screen. Its print version,
-    which ``.save("cells.pdf")`` writes, has the best four combinations. ``plot("penetrance",
-    top=6)`` has the best six, and ``plot("penetrance", rank=0)`` only the best one.
+    ``result.genobit.plot("penetrance")`` shows one combination on the screen. A file that
+    ``.save("cells.pdf")`` writes has the best four. With ``plot("penetrance", top=6)`` the file has
+    the best six. With ``plot("penetrance", rank=0)`` it has only the best one.
 
     Examples
     --------

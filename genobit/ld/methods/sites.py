@@ -54,8 +54,8 @@ class LDSitesMethods:
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
             value of sites i and i + offsets[k]. Entries outside the window are NaN. The coordinate
             ``states`` is the number of states of each site. The coordinate ``counted_state``
-            (absent for "T") is the state that sets the sign of r, D and D'. The list
-            ``attrs["states"]`` decides which state this is: the one of the site that comes last.
+            (absent for "T") is the state that sets the sign of r, D and D'. At a site with A and C
+            it is C, because C comes after A in ``attrs["states"]``.
 
         Raises
         ------
