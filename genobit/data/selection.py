@@ -171,8 +171,8 @@ class Selection(traitlets.HasTraits):
 
         Returns
         -------
-        dict with the key "variants", "samples" or both; each value holds the names in the order of
-        the data.
+        dict with the key "variants", "samples" or both. Each value holds all names of
+        the data, in the order of the data.
 
         Raises
         ------

@@ -82,16 +82,16 @@ class LDDecayMethods:
             Each population has
 
             - ``rho``: fitted population recombination rate 4 N c per unit of distance
-            - ``half_decay``: distance at which the curve is half of its value at 0; NaN unless
-              ``fit`` is "fits"
+            - ``fit``: "fits" or "does not fit"; "below the bins" or "beyond the bins" if the
+              half-decay distance is outside the bins
+            - ``fit_r2``: share of the variation between bins that the curve explains
+            - ``half_decay``: distance at which the curve is half of its value at 0; NaN if ``fit``
+              has another value than "fits"
             - ``half_decay_of_means``: distance at which the means first fall to half of the first
               mean; infinite if they never do
             - ``half_decay_interval``, ``half_decay_of_means_interval``: confidence intervals, with
               dimension ``bounds`` (lower, upper)
             - ``observations``: number of haplotypes, or number of samples for dosages
-            - ``fit``: "fits" or "does not fit"; "below the bins" or "beyond the bins" if the
-              half-decay distance is outside the bins
-            - ``fit_r2``: share of the variation between bins that the curve explains
 
             ``attrs["unit"]`` is the unit of distances. ``attrs["fit"]`` describes ``fit`` and
             ``fit_r2`` in words.

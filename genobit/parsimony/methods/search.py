@@ -101,9 +101,10 @@ class ParsimonySearchMethods:
             - ``trace`` (iteration): shortest length so far, over all replicates. The first entry is
               the shortest length of the starting trees. Each later entry is the shortest length
               after one more step of the search. The first step swaps branches until no swap makes a
-              tree shorter. Each later step is one round of the ratchet. A last swapping of branches
-              adds an entry if it finds a shorter tree. With branch and bound, the first step is ten
-              rounds of the ratchet, and each later step examines up to 20,000 partial trees
+              tree shorter. Each later step is one round of the ratchet. After these rounds,
+              branches of the shortest trees are swapped; a shorter tree found by this adds one
+              entry. With branch and bound, the first step is ten rounds of the ratchet, and each
+              later step examines up to 20,000 partial trees
             - ``round_length`` (replicate, iteration): length of the tree of each replicate, step
               by step. The first entry is the length of the starting tree. The second is the length
               after its branches were swapped. Each later entry is the length of the tree at the end
