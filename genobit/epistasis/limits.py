@@ -32,8 +32,8 @@ class EpistasisLimits:
         Smallest number of samples with calls at all members of a ranked combination. The default is
         half of the samples with a phenotype. With few samples, large scores arise by chance.
     min_count
-        Smallest number of samples that a ranked combination has in each class, and in each genotype
-        cell that is not empty. The samples of a cell are counted over all classes. Only samples
+        A combination is ranked only if each class, and each genotype cell that is not empty, has at
+        least this many samples. The samples of a cell are counted over all classes. Only samples
         with calls at all members count.
 
     Notes

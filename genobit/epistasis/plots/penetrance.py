@@ -66,8 +66,8 @@ def penetrance_heatmap(
     Notes
     -----
     ``result.genobit.plot("penetrance")`` shows one combination on the screen. A file that
-    ``.save("cells.pdf")`` writes has the best four. With ``plot("penetrance", top=6)`` the file has
-    the best six. With ``plot("penetrance", rank=0)`` it has only the best one.
+    ``.save("cells.pdf")`` writes has the best four combinations. With ``plot("penetrance", top=6)``
+    the file has the best six. With ``plot("penetrance", rank=0)`` it has only the best one.
 
     Examples
     --------

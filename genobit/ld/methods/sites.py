@@ -55,7 +55,7 @@ class LDSitesMethods:
             value of sites i and i + offsets[k]. Entries outside the window are NaN. The coordinate
             ``states`` is the number of states of each site. The coordinate ``counted_state``
             (absent for "T") is the state that sets the sign of r, D and D'. At a site with A and C
-            it is C, because C comes after A in ``attrs["states"]``.
+            it is C.
 
         Raises
         ------
