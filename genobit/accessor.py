@@ -138,10 +138,9 @@ class GenobitDatasetAccessor(
         ValueError
             For multi-allelic variants with ``multiallelic="refuse"``, for unphased calls with
             ``phased``, and for dosages of a ploidy other than 2. An invalid call raises the error
-            when the planes are computed; the message names the variant and the sample. An allele
-            index is invalid if the variant does not have that allele. This rule does not apply to
-            the codes -1 (missing) and -2 (no allele). A haploid call such as (0, -2) is invalid in
-            dosages. A missing call is invalid with ``missing="refuse"``.
+            when the planes are computed; the message names the variant and the sample. Invalid are
+            the index of an allele that the variant does not have, and in dosages a haploid call
+            such as (0, -2). A missing call is invalid with ``missing="refuse"``.
 
         Examples
         --------

@@ -10,7 +10,7 @@ from tests.browser import test_epistasis
 from tests.browser.fitting import fits
 from tests.browser.jupyterlab import Notebook
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SHOW = """some = ds.isel(variants=slice(0, 60, 2))
 found = some.genobit.epistasis("sample_case", order={0}, seed=1)

@@ -235,6 +235,7 @@ def test_a_tile_that_fails__leaves_nothing() -> None:
     np.testing.assert_array_equal(matrix.compute(), expected(5))
 
 
+@pytest.mark.slow
 @pytest.mark.distributed
 @pytest.mark.parametrize("processes", [True, False])
 def test_square__on_a_cluster(processes: bool) -> None:
