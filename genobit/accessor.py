@@ -138,9 +138,9 @@ class GenobitDatasetAccessor(
         ValueError
             For multi-allelic variants with ``multiallelic="refuse"``, for unphased calls with
             ``phased``, and for dosages of a ploidy other than 2. An invalid call raises the error
-            when the planes are computed; the message names the variant and the sample. Invalid are
-            the index of an allele that the variant does not have, and in dosages a haploid call
-            such as (0, -2). A missing call is invalid with ``missing="refuse"``.
+            when the planes are computed; the message names the variant and the sample. The index of
+            an allele that the variant does not have is invalid. In dosages, a haploid call such as
+            (0, -2) is invalid. A missing call is invalid with ``missing="refuse"``.
 
         Examples
         --------

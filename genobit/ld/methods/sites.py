@@ -54,8 +54,8 @@ class LDSitesMethods:
             of the sites on both sides. With a window: (sites, offsets), where entry (i, k) is the
             value of sites i and i + offsets[k]. Entries outside the window are NaN. The coordinate
             ``states`` is the number of states of each site. The coordinate ``counted_state``
-            (absent for "T") is the state that sets the sign of r, D and D'. Of A, C, G and T,
-            it is the later one in the alphabet.
+            (absent for "T") is the state that sets the sign of r, D and D'. If a site has the
+            states A and G, this is G, the later one in the alphabet.
 
         Raises
         ------
