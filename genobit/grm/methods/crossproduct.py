@@ -19,7 +19,7 @@ class CrossproductMethods:
         Parameters
         ----------
         kernel
-            Kernel to use. "auto" is the fastest kernel; `grm` uses it too. "multiply",
+            Kernel to use. "auto" takes the kernel of `grm`, the fastest on this CPU. "multiply",
             "hamming", "threebit", "twobit", "shuffle" and "packed" are the kernels compared by
             Schlather (2020). "popcount" computes four products of bit planes; each product counts
             the bits that are set in both planes. All kernels return the same integers.

@@ -106,8 +106,8 @@ class GRMMethods:
         "vanraden2", "gcta" and "dominance" use float32 sums. So does "vanraden1" with missing
         calls. The error is about 1e-6 of the values on the diagonal.
 
-        A variant with frequency 0 or 1 is monomorphic and is ignored. "king" and "ibs" use no
-        frequencies, and include all variants.
+        A variant with frequency 0 or 1 is monomorphic. Such variants are ignored unless
+        ``count_monomorphic`` is True. "king" and "ibs" include them, as they use no frequencies.
 
         Examples
         --------
