@@ -133,6 +133,8 @@ def _checked(name: str, value: Any) -> Any:
         fits, wanted = whole and value > 0, "must be a positive whole number"
         if name == "chunk_rows":
             fits, wanted = fits or value == "auto", f'{wanted} or "auto"'
+        elif name == "eager_limit":
+            wanted += " of bytes, such as 8 * 2**30"
     if not fits:
         msg = f"option {name}={value!r} {wanted}"
         raise ValueError(msg)

@@ -81,7 +81,12 @@ def test_longest_search__is_kept_in_seconds(given: object, seconds: float | None
         ),
         ({"spill_to": 3}, ValueError, "spill_to=3 is not a folder"),
         ({"spill_to": ""}, ValueError, "spill_to='' is not a folder"),
-        ({"eager_limit": -1}, ValueError, "eager_limit=-1 must be a positive whole number"),
+        (
+            {"eager_limit": -1},
+            ValueError,
+            "eager_limit=-1 must be a positive whole number of bytes",
+        ),
+        ({"eager_limit": "8GiB"}, ValueError, r"'8GiB' must be .* bytes, such as 8 \* 2\*\*30"),
         ({"plot_theme": "night"}, ValueError, "plot_theme='night' is not one of light, dark"),
         ({"plot_scale": 0}, ValueError, "plot_scale=0 must be a number above 0, of 8 at most"),
         ({"progress": 1}, ValueError, "progress=1 is not True, False or None"),

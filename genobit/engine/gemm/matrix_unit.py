@@ -254,8 +254,8 @@ def multiply(
 ) -> None:
     """Write sums of products of values to counts (m, k), in squares of 32 x 32.
 
-    a* (m, n), b* (k, n); the values are 0 and 1, or, with signs, -1, 0 and 1. ``unit`` is None for
-    the twin: numba then leaves out the unit's instructions, which other CPUs cannot compile.
+    a* (m, n), b* (k, n). The values are 0 and 1, or, with signs, -1, 0 and 1. ``unit`` is None for
+    the twin. numba then leaves out the unit's instructions, which other CPUs cannot compile.
     ``tops`` (k / 32,) never decreases. Squares before ``tops`` and below the diagonal
     ``row - column == -diagonal`` stay unwritten.
     """

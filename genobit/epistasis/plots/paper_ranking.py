@@ -150,7 +150,7 @@ def _fitting(columns: list[_Column], width: float) -> list[_Column]:
 
 
 def _widths(columns: list[_Column], width: float) -> list[float]:
-    """Return the widths of columns: names share what the numbers leave."""
+    """Return the widths of columns: names share the width beside the numbers."""
     names = [column.width for column in columns if column.left]
     numbers = sum(column.width for column in columns if not column.left)
     room = width - 2 * MARGIN - numbers - _GAP * (len(columns) - 1)
