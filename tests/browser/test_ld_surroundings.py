@@ -89,8 +89,10 @@ def test_the_name_of_a_gene_is_a_region(page: Any) -> None:
 
 
 def test_blocks_are_outlined(page: Any) -> None:
-    before = settled(_plot(page))
     open_drawer(page, "genobit-ld")
+    # The picture makes room for the drawer first.
+    page.locator(".genobit-ld-show-blocks").wait_for()
+    before = settled(_plot(page))
     page.locator(".genobit-ld-show-blocks").click()
     until(lambda: "blocks of these variants" in _status(page), "blocks in the status line")
     redrawn(_plot(page), before, share=0.001)
@@ -102,9 +104,10 @@ def test_a_row_marks_its_pair_and_a_click_selects_a_row(page: Any) -> None:
     rows = page.locator(".genobit-ld .genobit-table .slick-row")
     rows.nth(2).wait_for()
     rows.nth(2).locator(".slick-cell").first.click()
+    says(page.locator(".genobit-ld-selection").inner_text, "2 variants")
     choose_tab(page, "variants")
     until(
-        lambda: page.locator(".genobit-ld .genobit-table .slick-cell.selected").count() > 0,
+        lambda: page.locator(".genobit-ld .genobit-table .slick-row:has(.selected)").count() == 2,
         "the variants of the pair selected in their table",
     )
     choose_tab(page, "picture")

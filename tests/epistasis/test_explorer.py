@@ -132,7 +132,7 @@ class TestBegins:
 class TestChooses:
     def test_row_and_arc(self, explorer):
         explorer.tab = "ranking"
-        explorer._table._picked([4])
+        explorer._table._picks._picked([4])
         assert explorer.chosen == 4
         arcs = explorer._arcs
         top = float(arcs.heights(np.array([0]))[0])
@@ -147,7 +147,7 @@ class TestChooses:
         explorer.tab = "ranking"
         explorer.filter = "2:"
         ranks = explorer.ranked.matching("2:")
-        explorer._table._picked([1])
+        explorer._table._picks._picked([1])
         assert explorer.chosen == ranks[1]
         assert explorer._table._picks.shown == {1}
 

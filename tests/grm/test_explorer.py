@@ -192,12 +192,12 @@ class TestSelection:
 
     def test_by_a_row_of_the_table(self, explorer):
         explorer.tab = "relatives"
-        explorer._table._picked([0])
+        explorer._table._picks._picked([0])
         assert explorer.selected == (3, 4)
         explorer.pairs_of = "both"
         explorer.selected = [3, 5, 6, 7]
         assert len(table_of(explorer)) == 6
-        explorer._table._picked([0])
+        explorer._table._picks._picked([0])
         assert len(table_of(explorer)) == 6
 
     def test_clear(self, explorer):
@@ -351,7 +351,7 @@ class TestFrame:
         explorer.tab = "samples"
         assert said(explorer._table) == "computing …"
         assert not said(explorer._samples)
-        explorer._samples._picked([2, 7])
+        explorer._samples._picks._picked([2, 7])
         assert explorer.selected == (2, 7)
         explorer.tab = "relatives"
         assert not said(explorer._table)

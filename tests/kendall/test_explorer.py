@@ -240,7 +240,7 @@ class TestPair:
 
     def test_by_a_row(self, explorer):
         explorer.tab = "edges"
-        explorer._table._picked([3])
+        explorer._table._picks._picked([3])
         row = explorer._table.table.iloc[3]
         assert explorer.pair == (row["gene_0"], row["gene_1"])
         assert explorer._table._picks.shown == {3}
@@ -347,7 +347,7 @@ class TestFrame:
         explorer.tab = "variables"
         links, table = explorer._scene.links, explorer._variables.table
         assert table["edges"].tolist() == sorted(links.degree, reverse=True)
-        explorer._variables._picked([2])
+        explorer._variables._picks._picked([2])
         assert explorer.variable == table.index[2]
         assert f"{len(table)} variables with an edge" in explorer._variables_line.value
 

@@ -322,12 +322,20 @@ def listed(explorer):
 def test_table_of_variants_and_selection_both_ways(bits):
     explorer = bits.genobit.explore.ld(region=("1", 10_000, 30_000), tab="variants")
     assert listed(explorer)[:, 0].tolist() == list(range(5, 26))
-    explorer._lists._picked([2, 4])
+    explorer._lists._picks._picked([2, 4])
     assert explorer.selected == (7, 9)
     explorer.selected = (6, 90)
     assert explorer._lists._picks.shown == {1}
     explorer.region = ("1", 5_000, 15_000)
     assert explorer._lists._picks.shown == {6}
+
+
+def test_a_late_click_is_about_the_rows_that_were_clicked(bits):
+    explorer = bits.genobit.explore.ld(region=("1", 10_000, 30_000), tab="variants")
+    old = explorer._lists._picks
+    explorer.tab = "picture"
+    old._picked([2])
+    assert explorer.selected == (7,)
 
 
 def test_table_of_pairs_and_selection_both_ways(bits):
@@ -336,7 +344,7 @@ def test_table_of_pairs_and_selection_both_ways(bits):
     r2 = bits.isel(variants=slice(0, 100)).genobit.ld("r2").values
     assert len(first) == (np.triu(r2, k=1) >= 0.9).sum() > 0
     assert (r2[first, second] >= 0.9).all()
-    explorer._lists._picked([1])
+    explorer._lists._picks._picked([1])
     assert explorer.selected == (first[1], second[1])
     explorer.threshold = 0.0
     assert len(listed(explorer)) == 1_000

@@ -136,7 +136,7 @@ class TestSites:
         assert explorer.sites["extra"].tolist() == sorted(extra(aln), reverse=True)
         explorer.site = 0
         explorer.tab = "sites"
-        explorer._sites._picked([0])
+        explorer._sites._picks._picked([0])
         assert explorer.site == explorer.sites["site"][0]
 
     def test_track(self, explorer):
@@ -168,7 +168,7 @@ class TestBranches:
         explorer.tab = "changes"
         picks = explorer._changes._picks
         for row, site in enumerate(explorer.changes["site"]):
-            explorer._changes._picked([row])
+            explorer._changes._picks._picked([row])
             assert explorer.site == site
             assert picks.shown == {row}
         others = set(range(6)) - set(explorer.changes["site"])

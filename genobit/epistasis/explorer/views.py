@@ -66,9 +66,9 @@ class Table(_EpistasisView, TableView):
         else:
             self.say("No combination is left by the filter and the selection.")
 
-    def _picked(self, rows: list[int]) -> None:
-        if rows:
-            self._chosen(int(self._members[rows[-1], 0]))
+    def _picked(self, members: np.ndarray) -> None:
+        if len(members):
+            self._chosen(int(members[-1, 0]))
 
 
 class Genome(_EpistasisView):

@@ -87,8 +87,8 @@ class _ListView(_SampleView, TableView):
 
     size = (460, 180)
 
-    def _picked(self, rows: list[int]) -> None:
-        self._chosen(np.unique(self._members[rows]).tolist())
+    def _picked(self, members: np.ndarray) -> None:
+        self._chosen(np.unique(members).tolist())
 
 
 class Heatmap(_MarkedView):

@@ -245,9 +245,9 @@ class Edges(_KendallView, TableView):
         else:
             self.say("There is no such edge.")
 
-    def _picked(self, rows: list[int]) -> None:
-        if rows:
-            first, second = self._members[rows[-1]]
+    def _picked(self, members: np.ndarray) -> None:
+        if len(members):
+            first, second = members[-1]
             self._chosen((int(first), int(second)))
 
 
@@ -268,6 +268,6 @@ class Variables(_KendallView, TableView):
         picture = draw_nodes_table(table, height=TABLE)
         self._list(picture, table.index.to_numpy()[:, None], () if marked is None else (marked,))
 
-    def _picked(self, rows: list[int]) -> None:
-        if rows:
-            self._chosen(int(self._members[rows[-1], 0]))
+    def _picked(self, members: np.ndarray) -> None:
+        if len(members):
+            self._chosen(int(members[-1, 0]))

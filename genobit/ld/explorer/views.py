@@ -253,8 +253,8 @@ class Lists(TableView):
         text = f"{number(count, 'pair')} with |{label}| ≥ {least:g}"
         return f"{text}, the {len(pairs):,} strongest listed" if count > len(pairs) else text
 
-    def _picked(self, rows: list[int]) -> None:
-        self._on_picked(tuple(np.unique(self._members[rows]).tolist()))
+    def _picked(self, members: np.ndarray) -> None:
+        self._on_picked(tuple(np.unique(members).tolist()))
 
     def draw_decay(self, window: Window) -> None:
         """Draw the decay of r² with distance in a window, with its half-decay distance."""

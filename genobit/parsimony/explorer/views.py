@@ -222,9 +222,9 @@ class Sites(_ParsimonyView, TableView):
         """Draw a table from `site_table`, with the row of a site selected."""
         self._list(draw_sites(table, 620, _TABLE), table[["site"]].to_numpy(), [site])
 
-    def _picked(self, rows: list[int]) -> None:
-        if rows:
-            self._chosen(int(self._members[rows[-1], 0]))
+    def _picked(self, members: np.ndarray) -> None:
+        if len(members):
+            self._chosen(int(members[-1, 0]))
 
 
 class Changes(_ParsimonyView, TableView):
@@ -244,9 +244,9 @@ class Changes(_ParsimonyView, TableView):
         picture = draw_table(table, columns, width=360, height=_TABLE, fit=True)
         self._list(picture, table[["site"]].to_numpy(), [site])
 
-    def _picked(self, rows: list[int]) -> None:
-        if rows:
-            self._chosen(int(self._members[rows[-1], 0]))
+    def _picked(self, members: np.ndarray) -> None:
+        if len(members):
+            self._chosen(int(members[-1, 0]))
 
 
 class Faces(FittedView):

@@ -74,7 +74,9 @@ class TableView(View):
     def _list(self, picture: hv.Table, members: np.ndarray, marked: Sequence[int]) -> None:
         """Show a table; members: (rows, members of a row), positions in the data."""
         # New picks: SlickGrid would report the selected rows of the old list for the new one.
-        self._members, self._picks = members, PointSelection(self._picked)
+        # A late message of the old list is about the old members.
+        picked = PointSelection(lambda rows: self._picked(members[rows]))
+        self._members, self._picks = members, picked
         self.mark(marked)
         self._show(picture, self._picks.hook)
 
@@ -89,7 +91,8 @@ class TableView(View):
             inside = np.isin(self._members, list(marked)).all(axis=1)
             self._picks.show(np.flatnonzero(inside).tolist())
 
-    def _picked(self, rows: list[int]) -> None:
+    def _picked(self, members: np.ndarray) -> None:
+        """Hear that rows with these members were selected; members: (rows, members of a row)."""
         raise NotImplementedError
 
 
