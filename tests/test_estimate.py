@@ -13,6 +13,7 @@ import xarray as xr
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.data.estimates import NOT_ESTIMATED
+from genobit.engine.gemm.speed import speed
 from genobit.engine.schedule.estimate import Estimate
 from tests.cases import CASES, SOURCES, Case, called, name
 from tests.cohorts import cohort, random_calls
@@ -145,6 +146,24 @@ def test_tiles__are_listed_with_their_costs() -> None:
     assert found.what == "all pairs of 700 samples, 300 variants"
     assert next(line for line in found.details if "in force" in line).split()[0] == "64"
     assert found.details[-1] in repr(found)
+
+
+@pytest.mark.parametrize("missing", [0, 0.1])
+def test_products__are_named_with_rate_and_limit(missing: float) -> None:
+    calls = random_calls(1, 70, 90, missing=missing)
+    found = cohort(calls).genobit.estimate
+    counted = "and" if missing else "ternary"
+    summed = "weighted" if missing else "ternary"
+    for estimate, product in (
+        (found.ld(), counted),
+        (found.grm(), summed),
+        (found.grm("ibs"), "ternary"),
+        (found.grm("gcta"), "weighted"),
+        (SOURCES["bits"]().genobit.estimate.similarity(), "and"),
+    ):
+        first = estimate.details[0]
+        assert first.startswith(f"{product} products: "), first
+        assert product == "weighted" or str(speed(product)) in first
 
 
 def test_branch_and_bound__is_measured() -> None:

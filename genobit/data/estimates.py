@@ -18,6 +18,7 @@ from dask.base import is_dask_collection
 
 from genobit.data import model, packed
 from genobit.data.pairs.table import PairTable
+from genobit.engine.gemm.speed import speed
 from genobit.engine.schedule.computing import threads
 from genobit.engine.schedule.estimate import Estimate
 from genobit.engine.spelling import SuggestsNames
@@ -92,6 +93,11 @@ class Genotypes(NamedTuple):
     def chunk(self) -> int:
         """Bytes of the largest chunk of all planes."""
         return max(self.rows, default=0) * 8 * self.layout.words * len(self.planes)
+
+
+def product_line(product: str) -> str:
+    """Name the kernel of "and", "xor" or "ternary" products, with its measured rate and limit."""
+    return f"{product} products: {speed(product)}"
 
 
 def lazy(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genobit.data import packed
 from genobit.data.autosomes import choose
-from genobit.data.estimates import PACKED, Call, estimate, lazy
+from genobit.data.estimates import PACKED, Call, estimate, lazy, product_line
 from genobit.engine.schedule import costs
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 COUNTED = {"king", "ibs"}
 """Methods of exact counts, which missing calls do not change."""
+BY_BITS = {"vanraden1", "endelman_jannink", "hadamard", *COUNTED}
+"""Methods that count bits if no call is missing."""
+WEIGHTED_LINE = "weighted products: tables of three calls"
 RATES = {
     "vanraden1": 1.5e11,
     "vanraden2": 8e10,
@@ -44,7 +47,10 @@ def grm(call: Call) -> Estimate:
     edges = _tile_costs(samples)
     seconds = packing + _seconds(call["method"], samples)
     what = f"all pairs of {sum(samples.tiles):,} samples, {sum(samples.variants):,} variants"
-    return lazy(what, result, seconds, edges.lines, _held(edges))
+    weighted = len(samples.planes) > 2 and call["method"] not in COUNTED
+    by_bits = call["method"] in BY_BITS and not weighted
+    product = product_line("ternary") if by_bits else WEIGHTED_LINE
+    return lazy(what, result, seconds, (product, *edges.lines), _held(edges))
 
 
 grm_pairs = grm

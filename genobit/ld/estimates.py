@@ -13,7 +13,7 @@ import xarray as xr
 from genobit.data import aligning, model
 from genobit.data.alignment import SITES, alignment_of
 from genobit.data.checks import check_one_of
-from genobit.data.estimates import Call, Genotypes, estimate, lazy
+from genobit.data.estimates import Call, Genotypes, estimate, lazy, product_line
 from genobit.data.windows import window_ends
 from genobit.engine.options import get_options
 from genobit.engine.schedule import costs
@@ -178,12 +178,15 @@ def _tiles(own: Genotypes, last: NDArray[np.int64]) -> int:
 
 
 def _tile_costs(own: Genotypes, tiles: Callable[[int], int]) -> tuple[str, ...]:
-    """Describe tiles of several sizes."""
-    return costs.tile_costs(
+    """Describe the product, and tiles of several sizes."""
+    # Dosages with missing calls are nine products of planes.
+    complete_dosages = own.layout.kind == "dosage" and not own.missing
+    found = costs.tile_costs(
         "ld",
         own.variants,
         own.layout.bits,
         len(own.planes),
         taken=max(own.rows, default=1),
         tiles=tiles,
-    ).lines
+    )
+    return (product_line("ternary" if complete_dosages else "and"), *found.lines)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.data.estimates import Call, lazy
+from genobit.data.estimates import Call, lazy, product_line
 
 if TYPE_CHECKING:
     from genobit.engine.schedule.estimate import Estimate
@@ -32,4 +32,5 @@ def similarity(call: Call) -> Estimate:
     if other is not None:
         what = f"all pairs of {rows:,} and {columns:,} rows of {bits:,} bits"
     packing = (da.size + (0 if other is None else other.size)) / PACKED
-    return lazy(what, result, packing + pairs * (bits / BITS + EACH), held=16 * 1024**2)
+    seconds = packing + pairs * (bits / BITS + EACH)
+    return lazy(what, result, seconds, [product_line("and")], held=16 * 1024**2)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from .limits import against_registers
+from .measure import against_registers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,15 @@ import statistics
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import dask
+
+from genobit.engine.gemm import limits
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+GIGA = 1e9
 
 
 class Row(NamedTuple):
@@ -52,6 +59,18 @@ def rates(calls: dict[str, tuple[Callable[[], Any], float]], rounds: int) -> dic
 def ratio(numerator: list[float], denominator: list[float]) -> float:
     """Median of the ratios of the rounds: what changed the clock changed both sides."""
     return statistics.median(a / b for a, b in zip(numerator, denominator, strict=True))
+
+
+def against_registers(table: str, what: str, call: Callable[[], Any], bits: float) -> Row:
+    """Compare a calculation of so many bits with the fastest AND and count of this core."""
+    calls = {name: probe for name, probe in limits.work().items() if name.endswith("and")}
+    calls["ours"] = (call, bits)
+    with dask.config.set(scheduler="synchronous"):
+        found = rates(calls, 5)
+    name = max((n for n in found if n != "ours"), key=lambda n: statistics.median(found[n]))
+    rate, limit = statistics.median(found["ours"]) / GIGA, statistics.median(found[name]) / GIGA
+    at = f"register limit, {name} ({limit:.0f} Gbit/s)"
+    return Row(table, what, rate, "Gbit/s", at, ratio(found["ours"], found[name]))
 
 
 def pin() -> str:

@@ -6,7 +6,8 @@ import statistics
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import limits
+from genobit.engine.gemm import limits
+
 from .measure import Row, rates, seconds
 
 if TYPE_CHECKING:

@@ -7,14 +7,22 @@ can neither hoist nor merge the work; it adds no instruction.
 from __future__ import annotations
 
 import platform
-import statistics
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import dask
 import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
+from genobit.engine.gemm import matrix_unit
+from genobit.engine.simd.amx import (
+    TILE_BYTES,
+    TILE_ROWS,
+    configure,
+    multiply_tiles,
+    release,
+    tile_shapes,
+    zero_tile,
+)
 from genobit.engine.simd.cpu import host
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import (
@@ -28,17 +36,11 @@ from genobit.engine.simd.registers import (
 )
 from genobit.engine.simd.vector import Vec, add_to, popcount
 
-from .measure import Row, rates, ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-GIGA = 1e9
 X86 = platform.machine().lower() in {"x86_64", "amd64"}
 STEPS = 400_000
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def opaque(typing: Any, value: Any) -> Any:
     """The value, of which the compiler knows nothing."""
 
@@ -222,12 +224,32 @@ def table(octets: Any, steps: int) -> Any:
     return out[0]
 
 
+@njit
+def tiles(shapes: Any, steps: int) -> None:
+    """Products of tiles, four sums side by side: 4 x 16 x 16 x 64 products a step."""
+    configure(shapes)
+    zero_tile(0)
+    zero_tile(1)
+    zero_tile(2)
+    zero_tile(3)
+    zero_tile(4)
+    zero_tile(5)
+    zero_tile(6)
+    zero_tile(7)
+    for _ in range(steps):
+        multiply_tiles(0, 4, 6)
+        multiply_tiles(1, 4, 7)
+        multiply_tiles(2, 5, 6)
+        multiply_tiles(3, 5, 7)
+    release()
+
+
 _WORDS = np.arange(1, 65, dtype=np.uint64) * np.uint64(0x0101010101010101)
 _OCTETS = (np.arange(64) % 16).astype(np.uint8)
 
 
 def work() -> dict[str, tuple[Any, float]]:
-    """Name -> a call that exercises the limit, and how many bits (or products) it is."""
+    """Return by name a call that exercises a limit, and how many bits (or products) it is."""
     probes: dict[str, tuple[Any, float]] = {
         "scalar and": (lambda: scalar_and(STEPS), STEPS * 8 * 64),
         "vector and": (lambda: vector_and(_WORDS, STEPS), STEPS * 4 * 64 * WORD_LANES),
@@ -241,16 +263,8 @@ def work() -> dict[str, tuple[Any, float]]:
         probes["table and"] = (lambda: table(_OCTETS, STEPS), lookups * 4)
         probes["table xor"] = probes["table and"]
         probes["table ternary"] = (lambda: table(_OCTETS, STEPS), lookups * 2)
+    if matrix_unit.usable("ternary"):
+        shapes, count = tile_shapes(), STEPS * 4 * TILE_ROWS**2 * TILE_BYTES
+        for product in ("and", "xor", "ternary"):
+            probes[f"matrix {product}"] = (lambda: tiles(shapes, STEPS), count)
     return probes
-
-
-def against_registers(table: str, what: str, call: Callable[[], Any], bits: float) -> Row:
-    """Compare a calculation of so many bits with the fastest AND and count of this core."""
-    calls = {name: probe for name, probe in work().items() if name.endswith("and")}
-    calls["ours"] = (call, bits)
-    with dask.config.set(scheduler="synchronous"):
-        found = rates(calls, 5)
-    name = max((n for n in found if n != "ours"), key=lambda n: statistics.median(found[n]))
-    rate, limit = statistics.median(found["ours"]) / GIGA, statistics.median(found[name]) / GIGA
-    at = f"register limit, {name} ({limit:.0f} Gbit/s)"
-    return Row(table, what, rate, "Gbit/s", at, ratio(found["ours"], found[name]))
