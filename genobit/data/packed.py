@@ -117,7 +117,9 @@ def by_samples(
         samples = ds.sizes[model.SAMPLES]
         planes = [turn.to_variants(plane, layout.bits) for plane in named.values()]
     else:
-        ds, dosages, named = by_variants(ds, phased=False)
+        # Planes in memory have no chunks of their own: larger ones are fewer tasks.
+        chunk = turn.variant_chunk(ds.sizes[model.SAMPLES])
+        ds, dosages, named = by_variants(ds, phased=False, rows_of=lambda *_: chunk)
         samples, planes = dosages.bits, list(named.values())
     return ds, layout, turn.from_variants(planes, samples, cuts, tiled=tiled)
 

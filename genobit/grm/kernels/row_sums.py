@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+BLOCK = 128
+"""Words of a row at a time: those of a dozen digits stay in the first-level cache."""
+
+
 @njit
 def _add_row_sums(words: NDArray[np.uint64], weights: NDArray[Any], out: NDArray[Any]) -> None:
     """Add the weights (64 n,) at the set bits of words (rows, n) to out (rows,)."""
@@ -51,17 +55,19 @@ def _add_digits(
 ) -> None:
     """Add 2**d times the bits that words (rows, n) and digit d of (k, n) share to out (rows,)."""
     n = words.shape[1]
-    whole = n // WORD_LANES * WORD_LANES
     row, digit = words.reshape(-1), digits.reshape(-1)
-    for i in range(words.shape[0]):
-        for d in range(digits.shape[0]):
-            lanes = zero_words()
-            for w in range(0, whole, WORD_LANES):
-                lanes += popcount(load_words(row, i * n + w) & load_words(digit, d * n + w))
-            total = reduce_add(lanes)
-            for w in range(whole, n):
-                total += np.int64(popcount(words[i, w] & digits[d, w]))
-            out[i] += total << d
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        whole = start + (stop - start) // WORD_LANES * WORD_LANES
+        for i in range(words.shape[0]):
+            for d in range(digits.shape[0]):
+                lanes = zero_words()
+                for w in range(start, whole, WORD_LANES):
+                    lanes += popcount(load_words(row, i * n + w) & load_words(digit, d * n + w))
+                total = reduce_add(lanes)
+                for w in range(whole, stop):
+                    total += np.int64(popcount(words[i, w] & digits[d, w]))
+                out[i] += total << d
 
 
 def add_row_sums(words: NDArray[np.uint64], weights: NDArray[Any], out: NDArray[Any]) -> None:
