@@ -139,6 +139,10 @@ def trait(seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"sample_id": ids, "twin": ids[::-1], "x": sick(seed)})
 
 
+def centimorgans(rate: float = 1.0) -> pd.DataFrame:
+    return pd.DataFrame({"position": [0, 10**9], "cM": [0.0, rate * 1000]})
+
+
 def axes(seed: int) -> xr.Dataset:
     return packed().genobit.isel(samples=slice(seed, None)).genobit.pca(2)
 
@@ -194,6 +198,9 @@ CASES = [
     Case("packed", "join", {"table": trait}, {
         "table": {"table": partial(trait, 1)}, "on": {"on": {"sample_id": "twin"}, "columns": "x"},
         "columns": {"columns": "x"}, "missing": {"missing": "refuse"},
+    }, eager=True),
+    Case("packed", "genetic_map", {"table": centimorgans}, {
+        "table": {"table": partial(centimorgans, 2.0)},
     }, eager=True),
     Case("haploid", "alignment"),
     Case("whole", "crossproduct", {}, {"kernel": {"kernel": "multiply"}}),

@@ -104,7 +104,7 @@ METHODS = {
 }
 """Methods of ``ds.genobit``, in the order of the documentation.
 
-`sel`, `isel` and `join` take any Dataset.
+`sel`, `isel`, `join` and `genetic_map` take any Dataset.
 """
 
 

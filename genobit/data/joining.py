@@ -88,7 +88,17 @@ def join(
         for column, variable in wanted.items()
     }
     line = _report(source, keys, places, theirs, variables)
-    logging.getLogger("genobit").log(logging.WARNING if (places < 0).any() else logging.INFO, line)
+    return with_report(ds, variables, line, warn=bool((places < 0).any()))
+
+
+def with_report(
+    ds: xr.Dataset, variables: Mapping[str, xr.Variable], line: str, *, warn: bool
+) -> xr.Dataset:
+    """Return the Dataset with more variables; keep and log a line that tells where they are from.
+
+    The line is logged as a warning with ``warn``.
+    """
+    logging.getLogger("genobit").log(logging.WARNING if warn else logging.INFO, line)
     # The labels of packed Datasets are coordinates.
     put = ds.assign if model.layout_of(ds) is None else ds.assign_coords
     before = str(ds.attrs.get(JOINED, ""))

@@ -286,8 +286,8 @@ def values(ds: xr.Dataset, name: str, *, needed_for: str) -> NDArray[Any]:
         msg = f"{needed_for} needs the variable {name!r} ({VARIANTS}), which the Dataset lacks"
         if name == VARIANT_GENETIC_POSITION:
             msg += (
-                f": assign centimorgans from a genetic map, ds.assign({name}=({VARIANTS!r}, cm)), "
-                "or give a distance in base pairs, such as '1Mb'"
+                ": take it from a genetic map, ds.genobit.genetic_map('map.txt'), or give a "
+                "distance in base pairs, such as '1Mb'"
             )
         raise KeyError(msg)
     return np.asarray(ds[name].values)

@@ -55,3 +55,9 @@ def join(call: Call) -> Estimate:
     """Return the estimate of `join`, which matches labels and leaves genotypes as they are."""
     result = call.result()
     return lazy(f"columns for {result.sizes[model.SAMPLES]:,} samples", result, 0.0)
+
+
+def genetic_map(call: Call) -> Estimate:
+    """Return the estimate of `genetic_map`, which leaves genotypes as they are."""
+    result = call.result()
+    return lazy(f"positions of {result.sizes[model.VARIANTS]:,} variants", result, 0.0)

@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from genobit.data import labels, model
 from genobit.data.guards.bounded import open_text
 from genobit.data.guards.damage import named_damage
+from genobit.data.joining import with_report
 from genobit.data.labels import text
+from genobit.data.regions import contig_named
 from genobit.engine.files import local_path
 from genobit.io.tables import read_text
 
@@ -21,10 +24,17 @@ if TYPE_CHECKING:
 
 _KNOWN = {
     "contig": ("contig", "chromosome", "chrom", "chr", "variantcontig"),
-    "position": ("position", "pos", "positionbp", "bp", "variantposition", "physicalposition"),
-    "cm": ("cm", "mapcm", "geneticmapcm", "geneticposition", "poscm", "variantgeneticposition"),
-    "rate": ("rate", "ratecmmb", "combinedratecmmb", "recrate", "recombinationrate", "cmmb"),
-}
+    "position": (
+        "position", "pos", "positionbp", "bp", "pposition", "variantposition", "physicalposition",
+    ),
+    "cm": (
+        "cm", "mapcm", "geneticmapcm", "geneticposition", "gposition", "poscm",
+        "variantgeneticposition",
+    ),
+    "rate": (
+        "rate", "rrate", "ratecmmb", "combinedratecmmb", "recrate", "recombinationrate", "cmmb",
+    ),
+}  # fmt: skip
 #: Columns of files without a header, by their number.
 _PLINK = {4: (0, 3, 2), 6: (0, 3, 2), 3: (0, 2, 1)}
 
@@ -82,6 +92,49 @@ def read_genetic_map(source: Any) -> pd.DataFrame:
             ": give positions that increase along each contig"
         )
     return table
+
+
+def with_genetic_positions(ds: xr.Dataset, source: Any) -> xr.Dataset:
+    """Return the Dataset with genetic positions from a map; see ``ds.genobit.genetic_map``."""
+    position = model.values(ds, model.VARIANT_POSITION, needed_for="a genetic map")
+    contigs = labels.contigs(ds)
+    table = read_genetic_map(source).drop_duplicates(["contig", "position"], keep="last")
+    known = list(table["contig"].unique())
+    before = ds.get(model.VARIANT_GENETIC_POSITION)
+    cm = np.full(position.shape, np.nan) if before is None else np.array(before.values, "f8")
+    names = np.array([""], object) if contigs is None else contigs.names
+    of_variant = np.zeros(position.shape, int) if contigs is None else contigs.numbers
+    used = [k for k in range(len(names)) if (of_variant == k).any()]
+    if known == [""] and len(used) > 1:
+        raise ValueError(
+            "the genetic map does not say its contig, and the Dataset has variants on "
+            f"{', '.join(names[used][:8])}: add a column chr to the map"
+        )
+    mapped, outside, lacking = 0, 0, []
+    for k in used:
+        here = of_variant == k
+        name = known[0] if known == [""] else contig_named(str(names[k]), known)
+        if name is None:
+            lacking.append(str(names[k]))
+            continue
+        part = table[table["contig"] == name]
+        at = part["position"].to_numpy()
+        cm[here] = np.interp(position[here], at, part["cm"].to_numpy("f8"))
+        mapped += int(here.sum())
+        outside += int(((position[here] < at[0]) | (position[here] > at[-1])).sum())
+    if not mapped:
+        raise ValueError(
+            f"the genetic map has none of the contigs of the Dataset ({', '.join(lacking[:8])}); "
+            f"it has {', '.join(known[:8]) or 'none'}: give the map of these contigs"
+        )
+    line = f"genetic map: {mapped:,} of {position.size:,} variants get a genetic position"
+    if outside:
+        line += f"; {outside:,} of them lie outside the map and get that of its end"
+    if lacking:
+        line += f"; the map lacks contigs {', '.join(lacking[:8])}"
+    values = xr.Variable(model.VARIANTS, cm, {"units": "centimorgan"})
+    found = {model.VARIANT_GENETIC_POSITION: values}
+    return with_report(ds, found, line, warn=bool(outside or lacking))
 
 
 def _read(path: Path) -> pd.DataFrame:

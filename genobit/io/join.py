@@ -91,6 +91,52 @@ class JoinMethods:
 
         return joining.join(self._ds, source_of(table, on), on, columns, missing)
 
+    def genetic_map(self, table: Any) -> xr.Dataset:
+        """Add the genetic position of each variant, interpolated in a genetic map.
+
+        Parameters
+        ----------
+        table
+            Path of a map, plain or compressed by gzip, or a table of pandas or xarray. Maps of
+            HapMap, SHAPEIT and Eagle are read, and .map and .bim files of PLINK. The map has
+            positions in base pairs, and genetic positions in cM or rates in cM/Mb. A map without
+            contigs is for a Dataset of one contig. "chr1" and "1" are the same contig.
+
+        Returns
+        -------
+            Dataset with `variant_genetic_position` in centimorgan, float64 (variants,). Positions
+            within the map are interpolated linearly. A variant outside the map gets the position of
+            its nearest end. Contigs that the map lacks keep the positions they have, or get NaN.
+            ``attrs["joined"]`` and the logger "genobit" say how many variants are outside the map.
+
+        Raises
+        ------
+        KeyError
+            If the Dataset has no `variant_position`.
+        ValueError
+            If the map is malformed, or has none of the contigs of the Dataset. Also if it does not
+            say its contig, and the Dataset has several.
+        FileNotFoundError
+            If there is no such file.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, pandas as pd, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1]], [[0, 0], [0, 1]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds = ds.assign(variant_position=("variants", [1_500, 9_000]))
+        >>> table = pd.DataFrame({"position": [1_000, 2_000], "cM": [0.5, 0.7]})
+        >>> ds = ds.genobit.genetic_map(table)
+        >>> ds.variant_genetic_position.values
+        array([0.6, 0.7])
+        >>> print(ds.attrs["joined"])
+        genetic map: 2 of 2 variants get a genetic position; 1 of them lie outside the map and get \
+        that of its end
+        """
+        from genobit.io.genetic_map import with_genetic_positions
+
+        return with_genetic_positions(self._ds, table)
+
 
 def source_of(table: Any, on: str | Sequence[str] | Mapping[str, str]) -> Source:
     """Return a table in any accepted form, ready to be read."""

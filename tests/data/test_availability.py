@@ -105,7 +105,9 @@ def error_of(method: Callable[[Any], Any], data: Any) -> Exception | None:
 
 def test_every_method_is_there() -> None:
     methods = {name for name in dir(xr.Dataset.genobit) if not name.startswith("_")}
-    of_any = {"estimate", "explore", "isel", "join", "plot", "ranking", "report", "sel"}
+    of_any = {
+        "estimate", "explore", "genetic_map", "isel", "join", "plot", "ranking", "report", "sel",
+    }  # fmt: skip
     assert methods - of_any == set(METHODS) == set(availability.METHODS)
     of_arrays = {name for name in dir(xr.DataArray.genobit) if not name.startswith("_")}
     assert of_arrays - {"estimate", "explore", "plot"} == set(ARRAY_METHODS)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import logging
+import shutil
+import subprocess
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from genobit.io.genetic_map import read_genetic_map
+from tests.cohorts import cohort, random_calls
+from tests.laziness import raise_if_dask_computes
 
 MAPS = {
     "plink.map": "2 rs1 0.5 1000\n2 rs2 1.5 2001000\n",
     "plink.bim": "2 rs1 0.5 1000 A C\n2 rs2 1.5 2001000 G T\n",
+    "shapeit2.txt": "pposition chr rrate gposition\n1000 2 0.5 0.5\n2001000 2 0 1.5\n",
     "shapeit.txt": "pos\tchr\tcM\n1000\t2\t0.5\n2001000\t2\t1.5\n",
     "hapmap.txt": "Chromosome\tPosition(bp)\tRate(cM/Mb)\tMap(cM)\n"
     "2\t1000\t0.5\t0.5\n2\t2001000\t0\t1.5\n",
@@ -56,3 +63,88 @@ def test_rates_are_summed_along_each_contig():
 def test_tables_that_are_no_map_are_refused(columns, message):
     with pytest.raises(ValueError, match=message):
         read_genetic_map(pd.DataFrame(columns))
+
+
+def on_two_contigs():
+    ds = cohort(random_calls(1, 40, 6), contigs=2, chunks=(10, 3))
+    return ds.drop_vars("variant_genetic_position", errors="ignore")
+
+
+def map_of(**of_contigs):
+    parts = [pd.DataFrame({"chr": name, **columns}) for name, columns in of_contigs.items()]
+    return pd.concat(parts)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_positions__are_interpolated_on_each_contig(packed, caplog):
+    ds = on_two_contigs()
+    names = [str(name) for name in ds.contig_id.values]
+    number, position = ds.variant_contig.values, ds.variant_position.values
+    ends = [position[number == k][[0, -1]] for k in range(2)]
+    table = map_of(
+        **{names[0].removeprefix("chr"): {"pos": ends[0], "cM": [1.0, 5.0]}},
+        **{names[1]: {"pos": [ends[1][0] + 500, ends[1][1] - 500], "cM": [2.0, 3.0]}},
+    )
+    given = ds.genobit.pack() if packed else ds
+    with raise_if_dask_computes(), caplog.at_level(logging.INFO, "genobit"):
+        found = given.genobit.genetic_map(table)
+    cm = found.variant_genetic_position
+    assert cm.attrs["units"] == "centimorgan"
+    for k, (low, high) in enumerate([(1.0, 5.0), (2.0, 3.0)]):
+        here = number == k
+        at = table["pos"].to_numpy()[2 * k : 2 * k + 2]
+        share = np.clip((position[here] - at[0]) / (at[1] - at[0]), 0, 1)
+        np.testing.assert_allclose(cm.values[here], low + share * (high - low), rtol=1e-12)
+    here = position[number == 1]
+    outside = int(((here < table["pos"].iloc[2]) | (here > table["pos"].iloc[3])).sum())
+    assert outside >= 2
+    line = f"40 of 40 variants get a genetic position; {outside} of them lie outside the map"
+    assert line in found.attrs["joined"]
+    assert caplog.records[-1].levelname == "WARNING"
+    near = np.abs(cm.values[:, None] - cm.values) <= 0.5
+    near &= (number[:, None] == number) & (np.arange(40)[:, None] <= np.arange(40))
+    assert found.genobit.ld(window="0.5cM").sizes["offsets"] == near.sum(axis=1).max() - 1
+
+
+def test_contigs_without_a_map__keep_what_they_have():
+    ds = on_two_contigs()
+    number = ds.variant_contig.values
+    first, second = (
+        map_of(**{str(name): {"pos": [0, 10**9], "cM": [0, 1000]}}) for name in ds.contig_id.values
+    )
+    found = ds.genobit.genetic_map(first)
+    assert np.isnan(found.variant_genetic_position.values[number == 1]).all()
+    assert f"the map lacks contigs {ds.contig_id.values[1]}" in found.attrs["joined"]
+    both = found.genobit.genetic_map(second).variant_genetic_position.values
+    np.testing.assert_allclose(both, ds.variant_position.values / 1e6)
+    assert np.isnan(found.variant_genetic_position.values[number == 1]).all()
+
+
+def test_maps_that_do_not_fit__are_refused():
+    ds = on_two_contigs()
+    with pytest.raises(ValueError, match="does not say its contig, and the Dataset has variants"):
+        ds.genobit.genetic_map(pd.DataFrame({"pos": [1, 2], "cM": [0, 1]}))
+    with pytest.raises(ValueError, match=r"has none of the contigs of the Dataset .* it has 77"):
+        ds.genobit.genetic_map(map_of(**{"77": {"pos": [1, 2], "cM": [0, 1]}}))
+    with pytest.raises(KeyError, match="a genetic map needs the variable 'variant_position'"):
+        ds.drop_vars("variant_position").genobit.genetic_map(MAPS)
+
+
+@pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not on the path")
+def test_positions__equal_those_of_plink(tmp_path):
+    rng = np.random.default_rng(3)
+    at = np.sort(rng.choice(np.arange(1, 10**6), 30, replace=False))
+    cm = np.sort(rng.uniform(0, 5, 30)).round(6)
+    lines = [f"{p} 1.0 {c}" for p, c in zip(at, cm, strict=True)]
+    path = tmp_path / "map.txt"
+    path.write_text("\n".join(["position COMBINED_rate(cM/Mb) Genetic_Map(cM)", *lines]) + "\n")
+    inside = np.sort(rng.choice(np.arange(at[0], at[-1]), 50, replace=False))
+    stem = tmp_path / "study"
+    stem.with_suffix(".map").write_text("".join(f"1 v{k} 0 {p}\n" for k, p in enumerate(inside)))
+    stem.with_suffix(".ped").write_text("f i 0 0 1 -9" + " A C" * 50 + "\n")
+    command = ["plink1.9", "--file", stem, "--cm-map", path, "1", "--make-bed", "--out", stem]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    theirs = np.array([float(line.split()[2]) for line in stem.with_suffix(".bim").open()])
+    ds = cohort(random_calls(1, 50, 2)).assign(variant_position=("variants", inside))
+    ours = ds.genobit.genetic_map(path).variant_genetic_position.values
+    np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-6)
