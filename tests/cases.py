@@ -5,8 +5,12 @@ A method or parameter that is added without a case here fails `tests/test_keys.p
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -139,8 +143,17 @@ def trait(seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"sample_id": ids, "twin": ids[::-1], "x": sick(seed)})
 
 
+@cache
+def phenotype_file() -> str:
+    folder = Path(tempfile.mkdtemp(prefix="genobit-cases-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "x.txt").write_text("".join(f"f s{k} {k}\n" for k in range(SAMPLES)))
+    return str(folder / "x.txt")
+
+
 def centimorgans(rate: float = 1.0) -> pd.DataFrame:
-    return pd.DataFrame({"position": [0, 10**9], "cM": [0.0, rate * 1000]})
+    ends = pd.DataFrame({"position": [0, 10**9], "cM": [0.0, rate * 1000]})
+    return pd.concat([ends.assign(contig=f"chr{k}") for k in (1, 2)])
 
 
 def axes(seed: int) -> xr.Dataset:
@@ -198,6 +211,7 @@ CASES = [
     Case("packed", "join", {"table": trait}, {
         "table": {"table": partial(trait, 1)}, "on": {"on": {"sample_id": "twin"}, "columns": "x"},
         "columns": {"columns": "x"}, "missing": {"missing": "refuse"},
+        "convention": {"table": phenotype_file, "convention": "phenotype"},
     }, eager=True),
     Case("packed", "genetic_map", {"table": centimorgans}, {
         "table": {"table": partial(centimorgans, 2.0)},

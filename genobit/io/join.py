@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from genobit.data.joining import Source
+
+
+CONVENTIONS = {
+    **dict.fromkeys((".pheno", ".phen", ".phe"), "phenotype"),
+    **dict.fromkeys((".covar", ".cov"), "covariate"),
+    ".sample": "oxford",
+}
+"""Convention of a file by its ending."""
 
 
 class JoinMethods:
@@ -26,6 +35,7 @@ class JoinMethods:
         on: str | Sequence[str] | Mapping[str, str] = "sample_id",
         columns: str | Sequence[str] | Mapping[str, str] | None = None,
         missing: str = "keep",
+        convention: str | None = None,
     ) -> xr.Dataset:
         r"""Add the columns of a table as variables of the samples or variants, by label.
 
@@ -50,6 +60,12 @@ class JoinMethods:
         missing
             Rule for samples or variants without a row in the table. "keep" gives them missing
             values: NaN for numbers, None for text, NaT for dates. "refuse" raises an error.
+        convention
+            Rules of a file. "phenotype" and "covariate" are files of PLINK, whose header may be
+            absent: the columns are then FID, IID, PHENO1, PHENO2 and so on, or COVAR1. In a
+            "phenotype" file -9 is missing. "oxford" is a .sample file, whose second line has the
+            types. "table" has a header, and NA is missing, as in files for regenie. The default
+            follows the ending: .pheno, .phen and .phe; .covar and .cov; .sample; all others.
 
         Returns
         -------
@@ -73,7 +89,8 @@ class JoinMethods:
         -----
         Keys are compared as text, so "007" in a file differs from "7". Other columns are parsed by
         pandas. Missing values are the ones that pandas recognises: empty cells, NA, NaN, null and
-        similar names. -9 stays a number; use ``ds.bmi.where(ds.bmi != -9)`` to mark it missing.
+        similar names. -9 stays a number but in a "phenotype" file, because it can be a measurement;
+        use ``ds.bmi.where(ds.bmi != -9)`` to mark it missing.
 
         Examples
         --------
@@ -89,7 +106,8 @@ class JoinMethods:
         """
         from genobit.data import joining
 
-        return joining.join(self._ds, source_of(table, on), on, columns, missing)
+        source = source_of(table, on, convention)
+        return joining.join(self._ds, source, on, columns, missing)
 
     def genetic_map(self, table: Any) -> xr.Dataset:
         """Add the genetic position of each variant, interpolated in a genetic map.
@@ -138,14 +156,25 @@ class JoinMethods:
         return with_genetic_positions(self._ds, table)
 
 
-def source_of(table: Any, on: str | Sequence[str] | Mapping[str, str]) -> Source:
+def source_of(
+    table: Any, on: str | Sequence[str] | Mapping[str, str], convention: str | None = None
+) -> Source:
     """Return a table in any accepted form, ready to be read."""
+    from genobit.data.checks import check_one_of
     from genobit.data.joining import Source
     from genobit.io import tables
 
+    if convention is not None:
+        check_one_of("convention", convention, ("table", *dict.fromkeys(CONVENTIONS.values())))
     if isinstance(table, str | os.PathLike):
-        text = tables.read_text(table)
+        if convention is None:
+            ending = PurePath(os.fspath(table).removesuffix(".gz")).suffix
+            convention = CONVENTIONS.get(ending, "table")
+        text = tables.read_samples(table, convention)
         return Source(text.name, text.columns, text.parsed)
+    if convention is not None:
+        msg = f"convention={convention!r} is for files: give a path, or leave it out for a frame"
+        raise ValueError(msg)
     if isinstance(table, xr.Dataset | xr.DataArray):
         names = [on] if isinstance(on, str) else list(on)
         keys = [on[name] if isinstance(on, dict) else name for name in names]

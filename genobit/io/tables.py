@@ -38,6 +38,8 @@ class TextTable(NamedTuple):
     """A single character, or the pattern of any white space."""
     body: str
     """All lines below the header."""
+    missing: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 - read only
+    """More names that mean missing, for some columns."""
 
     def parsed(self, as_text: Collection[str] | None = None) -> pd.DataFrame:
         """Return the rows; columns in ``as_text`` keep every character, None means all columns."""
@@ -51,7 +53,11 @@ class TextTable(NamedTuple):
                 index_col=False,
                 dtype=dict.fromkeys(keep, object),
                 keep_default_na=False,
-                na_values={n: MISSING for n in (*self.columns, _EXTRA) if n not in keep},
+                na_values={
+                    name: (*MISSING, *self.missing.get(name, ()))
+                    for name in (*self.columns, _EXTRA)
+                    if name not in keep
+                },
                 low_memory=False,
             )
         except pd.errors.EmptyDataError:
@@ -91,6 +97,50 @@ def read_text(path: str | os.PathLike[str]) -> TextTable:
         columns[0] = columns[0].removeprefix("#")
     require_unique(file.name, columns)
     return TextTable(file.name, columns, separator, body)
+
+
+def read_samples(path: str | os.PathLike[str], convention: str) -> TextTable:
+    """Return a table of samples in the convention of a program: see ``ds.genobit.join``."""
+    if convention == "table":
+        return read_text(path)
+    file = local_path(path, "join")
+    lines = _decoded(file).split("\n")
+    header = lines[0].split()
+    if convention == "oxford":
+        return _oxford(file.name, header, lines[1:])
+    name = "PHENO" if convention == "phenotype" else "COVAR"
+    if header and header[0].upper().removeprefix("#") not in {"FID", "IID"}:
+        columns = ["FID", "IID", *(f"{name}{k}" for k in range(1, len(header) - 1))]
+        if len(header) < 3:
+            msg = f"{file.name} has {len(header)} columns: give FID, IID and at least one more"
+            raise ValueError(msg)
+        found = TextTable(file.name, columns, r"\s+", "\n".join(lines))
+        _require_equal_widths(file.name, found.body, len(columns))
+    else:
+        found = read_text(path)
+    coded = found.columns if convention == "phenotype" else ()
+    return found._replace(missing=dict.fromkeys(coded, ("-9",)))
+
+
+def _oxford(name: str, columns: list[str], lines: list[str]) -> TextTable:
+    """Return a .sample file, given its first line in fields and the lines below."""
+    types = lines[0].split() if lines else []
+    known = {"0", "B", "C", "D", "P"}
+    wrong = [k for k, kind in enumerate(types) if kind not in known]
+    if len(types) != len(columns) or wrong or columns[:1] not in (["ID_1"], ["ID"]):
+        at = f"column {wrong[0]} has type {types[wrong[0]]!r}" if wrong else f"it has {types[:6]}"
+        msg = (
+            f"{name} is not a .sample file of Oxford: its first line begins with ID_1 ID_2 or ID, "
+            f"and its second has a type for each column, 0, D, C, P or B; {at}. Read another table "
+            "with convention='table'"
+        )
+        raise ValueError(msg)
+    require_unique(name, columns)
+    # PLINK's names of the same columns.
+    columns = [{"ID_1": "FID", "ID_2": "IID", "ID": "IID"}.get(own, own) for own in columns]
+    body = "\n".join(lines[1:])
+    _require_equal_widths(name, body, len(columns))
+    return TextTable(name, columns, r"\s+", body)
 
 
 def _decoded(file: Path) -> str:

@@ -206,6 +206,65 @@ def test_files__are_read_by_their_header(tmp_path: Path, text: str, packed: bool
     assert "FID" not in found
 
 
+CONVENTIONS = {
+    "study.pheno": ("f0 s0 1.5 2\nf1 s1 -9 1\nf2 s2 NA -9\n", {"PHENO1": [1.5, np.nan, np.nan]}),
+    "named.phen": ("FID IID bmi\nf0 s0 1.5\nf1 s1 -9\nf2 s2 nan\n", {"bmi": [1.5, np.nan, np.nan]}),
+    "study.covar": ("f0 s0 61 -9\nf1 s1 NA 3\nf2 s2 40 1\n", {"COVAR2": [-9, 3, 1]}),
+    "plink2.cov": ("#IID age\ns0 61\ns1 -9\ns2 NA\n", {"age": [61, -9, np.nan]}),
+    "study.sample": (
+        "ID_1 ID_2 missing sex y\n0 0 0 D B\nf0 s0 0.1 1 0\nf1 s1 0 2 1\nf2 s2 0 1 NA\n",
+        {"y": [0, 1, np.nan], "missing": [0.1, 0, 0]},
+    ),
+    "new.sample": ("ID sex\n0 D\ns0 1\ns1 2\ns2 1\n", {"sex": [1, 2, 1]}),
+    "regenie.txt": ("FID IID Y1\nf0 s0 NA\nf1 s1 -9\nf2 s2 1\n", {"Y1": [np.nan, -9, 1]}),
+}
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_conventions__follow_the_ending(tmp_path: Path, name: str, zipped: bool) -> None:
+    text, expected = CONVENTIONS[name]
+    path = write(tmp_path / name, text)
+    if zipped:
+        path = tmp_path / f"{name}.gz"
+        path.write_bytes(gzip.compress(text.encode()))
+    found = genotypes(3).genobit.join(path)
+    for column, values in expected.items():
+        np.testing.assert_array_equal(found[column].values, values)
+
+
+def test_conventions__can_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "study.txt", CONVENTIONS["study.pheno"][0])
+    found = genotypes(3).genobit.join(path, convention="phenotype")
+    np.testing.assert_array_equal(found.PHENO2.values, [2, 1, np.nan])
+    path = write(tmp_path / "odd.sample", "IID x\ns0 1\ns1 -9\ns2 3\n")
+    with pytest.raises(ValueError, match=r"odd.sample is not a .sample file of Oxford"):
+        genotypes(3).genobit.join(path)
+    kept = genotypes(3).genobit.join(path, convention="table")
+    assert kept.x.values.tolist() == [1, -9, 3]
+    with pytest.raises(ValueError, match=r"convention='oxfort' is not one of .* mean 'oxford'"):
+        genotypes(3).genobit.join(path, convention="oxfort")
+    with pytest.raises(ValueError, match="convention='table' is for files: give a path"):
+        genotypes(3).genobit.join(frame(x=range(5)), convention="table")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.pheno", "f0 s0\n", "a.pheno has 2 columns: give FID, IID and at least one more"),
+        ("b.pheno", "f0 s0 1\nf1 s1\n", "row 1 of b.pheno has 2 fields, the header has 3"),
+        ("c.sample", "ID_1 ID_2 x\n0 0 Q\nf0 s0 1\n", "column 2 has type 'Q'"),
+        ("d.sample", "ID_1 ID_2 x\n0 0 C\nf0 s0\n", "row 0 of d.sample has 2 fields"),
+        ("e.sample", "ID_1 ID_2 ID_2\n0 0 C\nf0 s0 1\n", "are both called 'ID_2'"),
+    ],
+)
+def test_malformed_files_of_a_convention__are_refused(
+    tmp_path: Path, name: str, text: str, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        genotypes(3).genobit.join(write(tmp_path / name, text))
+
+
 def test_leading_zeros_and_ids_that_mean_missing__are_kept(tmp_path: Path) -> None:
     ids = ["007", "7", "NA", "1e3"]
     ds = genotypes(4).assign(sample_id=("samples", ids))
