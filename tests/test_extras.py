@@ -139,6 +139,7 @@ def explore_array():
     return alignment().genobit.explore.parsimony()
 
 calls = {
+    "aiohttp": [lambda: gb.open_plink("http://127.0.0.1:9/cohort.bed")],
     "anywidget": [explore, explore_array],
     "bio2zarr": [vcf],
     "bokeh": [plots, explore, explore_array],
@@ -159,6 +160,7 @@ calls = {
         lambda: gb.open_pairs(folder / "pairs.parquet"),
         lambda: command("demo"),
     ],
+    "s3fs": [lambda: gb.open_plink("s3://bucket/cohort.bed")],
     "voila": [lambda: command("app")],
 }
 os.environ["CI"] = "true"

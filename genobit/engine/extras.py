@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXTRAS = {
+    "aiohttp": "remote",
     "anywidget": "viz",
     "bio2zarr": "io",
     "bokeh": "viz",
@@ -25,12 +26,14 @@ EXTRAS = {
     "matplotlib": "viz",
     "msprime": "sample",
     "pyarrow": "io",
+    "s3fs": "remote",
     "voila": "viz",
 }
 """Extra in `pyproject.toml` that installs each optional package."""
 REQUIREMENTS = {
     "cluster": ("distributed",),
     "io": ("bio2zarr[vcf]", "cyvcf2", "pyarrow"),
+    "remote": ("aiohttp", "s3fs"),
     "sample": ("msprime",),
     "trees": ("dendropy",),
     "viz": (

@@ -23,8 +23,8 @@ _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 READ = (
-    "download the file first; only Zarr is read from addresses, by open_vcf_zarr and "
-    "xarray.open_zarr"
+    "download the file first; only Zarr and .bed are read from addresses, by open_vcf_zarr, "
+    "xarray.open_zarr and open_plink"
 )
 WRITE = "write to a local path, and copy the result there"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import dask.array as da
@@ -12,10 +12,11 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import packer
-from genobit.engine.files import local_path
+from genobit.engine.files import address, is_address
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import row_chunk
+from genobit.io import _remote
 from genobit.io._plink_text import read_bim, read_fam
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
@@ -35,8 +36,8 @@ _ROWS_MULTIPLE = 64
 class BedFile:
     """A validated variant-major .bed file, reopened for each read.
 
-    ``path`` is absolute. No file is held open, so the object can be pickled to a process or machine
-    that sees the same path.
+    ``path`` is absolute, or an address. No file is held open, so the object can be pickled to a
+    process or machine that sees the same path.
     """
 
     path: str
@@ -54,8 +55,7 @@ class BedFile:
         Raises ValueError if the file is not a .bed or is sample-major. Also if its size does not
         match the numbers of variants and samples.
         """
-        with Path(self.path).open("rb") as file:
-            header = file.read(_HEADER_BYTES)
+        header = self._bytes(0, _HEADER_BYTES)
         if header[:2] != _MAGIC or len(header) < _HEADER_BYTES:
             msg = (
                 f"{self.path} is not a PLINK 1 .bed file: it begins with "
@@ -76,7 +76,7 @@ class BedFile:
 
     def _validate_size(self) -> None:
         expected = _HEADER_BYTES + self.n_variants * self.bytes_per_row
-        found = Path(self.path).stat().st_size
+        found = self._size_and_mark()[0]
         if found == expected:
             return
         fault = "truncated" if found < expected else "too long"
@@ -97,14 +97,29 @@ class BedFile:
             msg = f"variants {start}:{stop} are not within the {self.n_variants} of {self.path}."
             raise IndexError(msg)
         width = self.bytes_per_row
-        count = (stop - start) * width
-        raw = np.fromfile(
-            self.path, dtype=np.uint8, count=count, offset=_HEADER_BYTES + start * width
-        )
+        count, first = (stop - start) * width, _HEADER_BYTES + start * width
+        if is_address(self.path):
+            raw = np.frombuffer(self._bytes(first, first + count), np.uint8)
+        else:
+            raw = np.fromfile(self.path, dtype=np.uint8, count=count, offset=first)
         if raw.size != count:
             msg = f"{self.path} was changed while in use: variants {start}:{stop} are not there."
             raise OSError(msg)
         return raw.reshape(stop - start, width)
+
+    def _bytes(self, start: int, stop: int) -> bytes:
+        if is_address(self.path):
+            return _remote.read_range(self.path, start, stop)
+        with Path(self.path).open("rb") as file:
+            file.seek(start)
+            return file.read(stop - start)
+
+    def _size_and_mark(self) -> tuple[int, object]:
+        """Return the size in bytes, and what changes if the file changes."""
+        if is_address(self.path):
+            return _remote.info_of(self.path)
+        stat = Path(self.path).stat()
+        return stat.st_size, stat.st_mtime_ns
 
     def raw_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
         """Return the rows lazily: uint8 (variants, bytes_per_row), chunked along variants."""
@@ -135,8 +150,7 @@ class BedFile:
 
     def _name(self, kind: str, sizes: tuple[int, ...]) -> str:
         """Return the name of a lazy array, equal for the same bytes in the same chunks."""
-        stat = Path(self.path).stat()
-        return layer_name(f"plink-{kind}", self, stat.st_size, stat.st_mtime_ns, sizes)
+        return layer_name(f"plink-{kind}", self, *self._size_and_mark(), sizes)
 
 
 class _Rows:
@@ -186,7 +200,9 @@ def open_plink(
     Parameters
     ----------
     path
-        Path of the .bed file, or the common prefix of the three files.
+        Path of the .bed file, or the common prefix of the three files. An address such as
+        "https://host/cohort.bed" or "s3://bucket/cohort" is read by ranges of bytes; the extra
+        "remote" has the packages.
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of about 64 MB. A chunk
         has all samples.
@@ -214,6 +230,8 @@ def open_plink(
     ------
     FileNotFoundError
         If one of the three files is missing.
+    OSError
+        If an address cannot be read, or its server sends no parts of files.
     ValueError
         If the .bed has a wrong header or size, or is sample-major. If a line of the .bim or .fam is
         malformed, or two samples have the same ids.
@@ -232,9 +250,8 @@ def open_plink(
     'variant_allele[:, 1] (A1, bim column 5)'
     """
     bed_path = _bed_path(path)
-    bim = read_bim(bed_path.with_suffix(".bim"))
-    fam = read_fam(bed_path.with_suffix(".fam"))
-    bed = BedFile(str(bed_path), n_variants=bim["id"].size, n_samples=fam["id"].size)
+    bim, fam = _tables(bed_path)
+    bed = BedFile(bed_path, n_variants=bim["id"].size, n_samples=fam["id"].size)
     bed.validate()
     calls = bed.call_array(chunks)
     attrs = {"counted_allele": COUNTED_ALLELE, "plink_bed": bed.path, "plink_bed_name": calls.name}
@@ -261,7 +278,17 @@ def open_plink(
     return xr.Dataset(variables, attrs={"source": bed.path})
 
 
-def _phenotype_note(bed_path: Path, fam: dict[str, np.ndarray]) -> dict[str, str]:
+def _tables(bed_path: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return the columns of the .bim and the .fam beside a .bed."""
+    beside = [bed_path.removesuffix(".bed") + ending for ending in (".bim", ".fam")]
+    if not is_address(bed_path):
+        bim, fam = map(Path, beside)
+        return read_bim(bim), read_fam(fam)
+    with _remote.copied(*beside) as (bim, fam):
+        return read_bim(bim), read_fam(fam)
+
+
+def _phenotype_note(bed_path: str, fam: dict[str, np.ndarray]) -> dict[str, str]:
     """Return attributes that warn about phenotypes coded 0 and 1."""
     known = fam["phenotype"][~np.isnan(fam["phenotype"])]
     if not fam["phenotype_zero"].any() or not known.size or (known == 2).any():
@@ -269,7 +296,7 @@ def _phenotype_note(bed_path: Path, fam: dict[str, np.ndarray]) -> dict[str, str
     if int(fam["phenotype_zero"].sum()) + known.size == fam["phenotype"].size:
         remedy = "ds.assign(sample_phenotype=ds.sample_phenotype.fillna(0))"
     else:
-        file = bed_path.with_suffix(".fam").name
+        file = PurePosixPath(bed_path).with_suffix(".fam").name
         remedy = (
             f"read it with pd.read_csv({file!r}, sep=r'\\s+', header=None)[5], set -9 to NaN and "
             "assign its values as sample_phenotype"
@@ -307,16 +334,18 @@ def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
     return bed if same_layout and call_genotype.dims == ("variants", "samples", "ploidy") else None
 
 
-def _bed_path(path: str | os.PathLike[str]) -> Path:
+def _bed_path(path: str | os.PathLike[str]) -> str:
     """Return the absolute path of the .bed, from its own path or the name of the fileset."""
-    given = local_path(path, "open_plink")
+    if is_address(path):
+        return address(path).removesuffix(".bed") + ".bed"
+    given = Path(path).expanduser()
     bed = given if given.suffix == ".bed" else given.with_name(given.name + ".bed")
     if not bed.is_file():
         msg = (
             f"{bed} does not exist. Give the .bed file, or the name that .bed, .bim and .fam share."
         )
         raise FileNotFoundError(msg)
-    return bed.absolute()
+    return str(bed.absolute())
 
 
 def _bed_rows(call_genotype: xr.DataArray, chunk: int | None) -> tuple[da.Array, int] | None:

@@ -1,0 +1,227 @@
+"""Files at addresses: a server of ranges and one without, and S3 on this machine."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dask
+import numpy as np
+import pytest
+
+import genobit as gb
+from genobit.io import _remote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import xarray as xr
+
+for package in ("aiohttp", "s3fs"):
+    pytest.importorskip(package, reason="the extra remote is not installed")
+
+# s3fs gives its session a tenth of a second to close.
+pytestmark = pytest.mark.filterwarnings("ignore:Unclosed client session:ResourceWarning")
+
+SAMPLES, VARIANTS = 7, 300
+
+
+class Ranges(SimpleHTTPRequestHandler):
+    """Sends parts of files, and keeps the sizes of what it has sent."""
+
+    sent: list[int]
+
+    def do_GET(self) -> None:
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        file = Path(self.translate_path(self.path))
+        if not file.is_file():
+            self.send_error(404)
+            return
+        data = file.read_bytes()
+        part = data if asked is None else data[int(asked[1]) : int(asked[2]) + 1]
+        self.send_response(200 if asked is None else 206)
+        self.send_header("Content-Length", str(len(part)))
+        self.send_header("Accept-Ranges", "bytes")
+        self.end_headers()
+        self.wfile.write(part)
+        if file.suffix == ".bed":
+            self.sent.append(len(part))
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Whole(SimpleHTTPRequestHandler):
+    """Sends whole files only, as http.server does."""
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def sessions() -> Iterator[None]:
+    """Close what fsspec keeps open until the end of the process."""
+    yield
+    import fsspec
+
+    for protocol in ("http", "s3"):
+        fsspec.get_filesystem_class(protocol).clear_instance_cache()
+    gc.collect()
+
+
+def write_fileset(folder: Path, seed: int = 0) -> Path:
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 256, (VARIANTS, -(-SAMPLES // 4)), np.uint8)
+    bed = folder / "cohort.bed"
+    bed.write_bytes(b"\x6c\x1b\x01" + rows.tobytes())
+    bim = "".join(f"1 rs{k} 0 {100 + k} A G\n" for k in range(VARIANTS))
+    bed.with_suffix(".bim").write_text(bim)
+    fam = "".join(f"f s{k} 0 0 0 -9\n" for k in range(SAMPLES))
+    bed.with_suffix(".fam").write_text(fam)
+    return bed
+
+
+@pytest.fixture
+def bed(tmp_path: Path) -> Path:
+    return write_fileset(tmp_path)
+
+
+def serve(handler: type[SimpleHTTPRequestHandler], folder: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def served(bed: Path) -> Iterator[str]:
+    Ranges.sent = []
+    yield from serve(Ranges, bed.parent)
+
+
+@pytest.fixture
+def served_whole(bed: Path) -> Iterator[str]:
+    yield from serve(Whole, bed.parent)
+
+
+def equal(found: xr.Dataset, local: xr.Dataset) -> None:
+    found, local = (ds.drop_attrs().compute() for ds in (found, local))
+    assert found.identical(local)
+
+
+@pytest.mark.parametrize("ending", [".bed", ""])
+def test_bed__is_read_by_ranges(served: str, bed: Path, ending: str) -> None:
+    found = gb.open_plink(f"{served}/cohort{ending}", chunks=64)
+    assert max(Ranges.sent) == 3
+    assert found.attrs["source"] == f"{served}/cohort.bed"
+    part = found.isel(variants=slice(70, 80))
+    equal(part, gb.open_plink(bed, chunks=64).isel(variants=slice(70, 80)))
+    assert max(Ranges.sent) <= 64 * 2
+    equal(found, gb.open_plink(bed, chunks=64))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_packing__takes_the_rows_of_the_file(served: str, bed: Path, scheduler: str) -> None:
+    found = gb.open_plink(f"{served}/cohort.bed", chunks=64).genobit.pack()
+    with dask.config.set(scheduler=scheduler, num_workers=2):
+        equal(found, gb.open_plink(bed, chunks=64).genobit.pack())
+    # Two bits a call, not bytes: no task asked for calls.
+    assert sum(size for size in Ranges.sent if size > 3) == VARIANTS * 2
+
+
+def test_names__are_equal_for_the_same_file_and_change_with_it(served: str, bed: Path) -> None:
+    names = [gb.open_plink(f"{served}/cohort.bed").call_genotype.data.name for _ in range(2)]
+    assert names[0] == names[1]
+    local = gb.open_plink(bed).call_genotype.data.name
+    assert local not in names
+
+
+def test_a_server_without_ranges__is_named(served_whole: str) -> None:
+    with pytest.raises(OSError, match=r"cohort.bed cannot be read: the server sends no parts"):
+        gb.open_plink(f"{served_whole}/cohort.bed")
+
+
+def test_faults__name_the_address(served: str, bed: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=f"{served}/other.bim does not exist"):
+        gb.open_plink(f"{served}/other.bed")
+    opened = gb.open_plink(f"{served}/cohort.bed")
+    whole = bed.read_bytes()
+    bed.write_bytes(whole[:-5])
+    with pytest.raises(ValueError, match=f"{served}/cohort.bed is truncated"):
+        gb.open_plink(f"{served}/cohort.bed")
+    with pytest.raises(OSError, match="was changed while in use"):
+        opened.compute()
+    bed.write_bytes(b"PK" + whole[2:])
+    with pytest.raises(ValueError, match=f"{served}/cohort.bed is not a PLINK 1 .bed file"):
+        gb.open_plink(f"{served}/cohort.bed")
+    bed.with_suffix(".bim").write_text("1 rs1 0 x A G\n")
+    with pytest.raises(ValueError, match=f"{served}/cohort.bim"):
+        gb.open_plink(f"{served}/cohort.bed")
+    with pytest.raises(OSError, match=r"nowhere://cohort.bim cannot be read: Protocol not known"):
+        gb.open_plink("nowhere://cohort.bed")
+
+
+def test_memory__is_an_address_too(bed: Path) -> None:
+    import fsspec
+
+    files = fsspec.filesystem("memory")
+    for ending in (".bed", ".bim", ".fam"):
+        files.pipe(f"/here/cohort{ending}", bed.with_suffix(ending).read_bytes())
+    equal(gb.open_plink("memory://here/cohort.bed"), gb.open_plink(bed))
+    before = _remote.info_of("memory://here/cohort.bed")
+    assert before[0] == bed.stat().st_size
+
+
+@pytest.fixture
+def bucket(bed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    server = pytest.importorskip("moto.server", reason="moto is not installed")
+    import fsspec
+
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "of-nobody",
+        "AWS_SECRET_ACCESS_KEY": "of-nobody",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    fsspec.filesystem("s3").clear_instance_cache()
+    files = fsspec.filesystem("s3")
+    files.mkdir("cohorts")
+    for ending in (".bed", ".bim", ".fam"):
+        files.pipe(f"cohorts/cohort{ending}", bed.with_suffix(ending).read_bytes())
+    yield "s3://cohorts"
+    running.stop()
+
+
+def test_s3__bed_planes_and_results(bucket: str, bed: Path) -> None:
+    import xarray as xr
+
+    found = gb.open_plink(f"{bucket}/cohort.bed", chunks=64)
+    local = gb.open_plink(bed, chunks=64)
+    equal(found, local)
+    name = found.call_genotype.data.name
+    planes = found.genobit.pack()
+    with dask.config.set(scheduler="processes", num_workers=2):
+        equal(planes, local.genobit.pack())
+    planes.to_zarr(f"{bucket}/planes.zarr", consolidated=True, zarr_format=2)
+    again = xr.open_zarr(f"{bucket}/planes.zarr")
+    np.testing.assert_array_equal(again.genobit.ld().values, local.genobit.ld().values)
+    local.genobit.ld().to_zarr(f"{bucket}/r2.zarr", consolidated=True, zarr_format=2)
+    stored = xr.open_zarr(f"{bucket}/r2.zarr")
+    np.testing.assert_array_equal(stored["r2"].values, local.genobit.ld().values)
+    # Another file under the same name has other names of arrays.
+    import fsspec
+
+    other = write_fileset(bed.parent, seed=1)
+    fsspec.filesystem("s3").pipe("cohorts/cohort.bed", other.read_bytes())
+    assert gb.open_plink(f"{bucket}/cohort.bed", chunks=64).call_genotype.data.name != name
+    assert os.environ["AWS_ENDPOINT_URL"].startswith("http://127.0.0.1:")
