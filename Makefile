@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-slow test-fast fuzz bounds plain core lowest package bench lint format docs clean
+.PHONY: help demo lab test test-slow test-fast fuzz bounds plain core lowest sgkit package bench lint format docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -83,6 +83,9 @@ core: $(VENV)/.developer ## tests of the core in an environment without the pack
 
 lowest: $(VENV)/.developer ## tests of files, tables and plots with the lowest releases that pyproject.toml allows
 	.ci/test-lowest $(VENV) build/lowest
+
+sgkit: $(VENV)/.developer ## tests beside sgkit, in an environment that has both
+	.ci/test-sgkit $(VENV) build/sgkit
 
 package: $(VENV)/.developer ## wheel and sdist, the wheel installed and tested away from the checkout
 	.ci/test-package $(VENV) build/package
