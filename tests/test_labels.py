@@ -185,6 +185,9 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     ),
     "Dataset.grm": lambda x: [x.bits.genobit.grm(), x.ds.genobit.grm("gcta", loco=True)],
     "Dataset.grm_pairs": lambda x: x.bits.genobit.grm_pairs(threshold=0.0),
+    "Dataset.genetic_map": lambda x: x.ds.genobit.genetic_map(
+        pd.DataFrame({"chr": ["1", "1"], "position": [0, 10**6], "cM": [0.0, 1.0]})
+    )[["variant_genetic_position"]],
     "Dataset.join": lambda x: x.ds.genobit.join(
         pd.DataFrame({"sample_id": [f"s{k}" for k in range(4)], "height": [1.5, 2.5, 3.5, 4.5]})
     )[["height"]],
