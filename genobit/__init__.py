@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from genobit.io.samples.sample_expression import sample_expression
     from genobit.io.trees import to_trees
     from genobit.io.vcf import open_vcf, open_vcf_zarr
+    from genobit.io.writers.plink import to_plink
     from genobit.launcher.ipython import load_ipython_extension, unload_ipython_extension
     from genobit.launcher.warm import warm
     from genobit.parsimony.effort import SearchEffort
@@ -70,6 +71,7 @@ _PUBLIC = {
     "sample_expression": "genobit.io.samples.sample_expression",
     "set_options": "genobit.engine.options",
     "to_gcta": "genobit.io.gcta",
+    "to_plink": "genobit.io.writers.plink",
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",
     "to_zarr": "genobit.io.resumable_zarr",
@@ -97,6 +99,7 @@ __all__ = [
     "sample_expression",
     "set_options",
     "to_gcta",
+    "to_plink",
     "to_plink_rel",
     "to_trees",
     "to_zarr",

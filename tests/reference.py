@@ -64,6 +64,18 @@ def dosage_products(a: NDArray[np.integer], b: NDArray[np.integer]) -> list[list
     return [[sum(x * y for x, y in zip(r, c, strict=True)) for c in columns] for r in rows]
 
 
+def bed_rows(calls: NDArray[np.integer]) -> list[bytes]:
+    """Rows of a PLINK 1 .bed of calls (variants, samples, 2), a call at a time."""
+    rows = []
+    for row in calls.tolist():
+        octets = bytearray(-(-len(row) // 4))
+        for s, pair in enumerate(row):
+            code = 0b01 if min(pair) < 0 else (0b11, 0b10, 0b00)[sum(pair)]
+            octets[s // 4] |= code << 2 * (s % 4)
+        rows.append(bytes(octets))
+    return rows
+
+
 def dosages(calls: NDArray[np.integer], allele: int = 1) -> NDArray[np.float64]:
     """Copies of an allele in calls (variants, samples, 2); NaN where an allele is missing."""
     out = (calls == allele).sum(axis=-1).astype(float)

@@ -381,6 +381,9 @@ def pdf(x: Inputs, figure: Figure) -> bytes:
 
 EXPORTS: dict[str, Callable[[Inputs], Any]] = {
     "to_gcta": lambda x: written(x, lambda path: gb.to_gcta(x.bits.genobit.grm(), path)),
+    "to_plink": lambda x: [
+        written(x, lambda path, data=data: gb.to_plink(data, path)) for data in (x.ds, x.bits)
+    ],
     "to_plink_rel": lambda x: written(x, lambda path: gb.to_plink_rel(x.grm, path)),
     "to_trees": lambda x: written(x, lambda path: gb.to_trees(x.found, path.with_suffix(".nex"))),
     "to_zarr": lambda x: [

@@ -39,6 +39,13 @@ _ONE_CONTIG = (
 )
 
 
+def require_digits(digits: int) -> None:
+    """Raise ValueError for a number of digits that no float64 has."""
+    if not 1 <= digits <= 17:
+        msg = f"digits={digits!r} is not within 1 to 17, what a float64 holds"
+        raise ValueError(msg)
+
+
 def require_square(grm: object, function: str) -> xr.DataArray:
     """Return the matrix with its dimensions in order, or raise an error.
 
@@ -90,17 +97,26 @@ def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
         )
         raise KeyError(msg)
     individuals = text(grm[f"{ID}_0"].values).tolist()
-    if f"{FAMILY}_0" in grm.coords:
-        families = text(grm[f"{FAMILY}_0"].values).tolist()
-        individuals = _without_family(families, individuals)
-    else:
+    known = f"{FAMILY}_0" in grm.coords
+    return id_pairs(individuals, text(grm[f"{FAMILY}_0"].values).tolist() if known else None)
+
+
+def id_pairs(individuals: list[str], families: list[str] | None) -> list[tuple[str, str]]:
+    """Return family and individual id of each sample, as written to a file of samples.
+
+    Raises ValueError for an id that is empty or has white space, or for two samples with the same
+    ids.
+    """
+    if families is None:
         families = [NO_FAMILY] * len(individuals)
+    else:
+        individuals = _without_family(families, individuals)
     pairs = list(zip(families, individuals, strict=True))
     first: dict[tuple[str, str], int] = {}
     for k, pair in enumerate(pairs):
         if any(not name or len(name.split()) != 1 or name != name.strip() for name in pair):
             msg = (
-                f"samples={k} has the family id {pair[0]!r} and the id {pair[1]!r}: an id file is "
+                f"samples={k} has the family id {pair[0]!r} and the id {pair[1]!r}: the file is "
                 "split at white space, so ids must be there and hold none; rename them"
             )
             raise ValueError(msg)

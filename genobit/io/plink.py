@@ -24,7 +24,8 @@ COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
 # https://www.cog-genomics.org/plink/1.9/formats#bed: two fixed bytes, then the order.
 _MAGIC = b"\x6c\x1b"
 _VARIANT_MAJOR, _SAMPLE_MAJOR = 1, 0
-_HEADER_BYTES = 3
+HEADER = _MAGIC + bytes([_VARIANT_MAJOR])
+_HEADER_BYTES = len(HEADER)
 
 # Bytes of int8 calls in a chunk. Its rows are a multiple of 64, so that planes with variants along
 # the bits have whole words.

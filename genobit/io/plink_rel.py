@@ -86,9 +86,7 @@ def to_plink_rel(
     """
     grm = files.require_square(grm, "to_plink_rel")
     check_one_of("form", form, FORMS)
-    if not 1 <= digits <= 17:
-        msg = f"digits={digits!r} is not within 1 to 17, what a float64 holds"
-        raise ValueError(msg)
+    files.require_digits(digits)
     ids = files.id_text(files.ids_of(grm))
     binary, triangle = form == "square-bin", form == "triangle"
     paths = [

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.data import aligning, labels, model
+from genobit.data.sexes import sexes
 
 if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-SEX, FATHER, MOTHER = "sample_sex", "sample_father_id", "sample_mother_id"
+FATHER, MOTHER = "sample_father_id", "sample_mother_id"
 _UNKNOWN_PARENTS = ("0", "", ".", "nan")
-_SEX_CODES = (0, 1, 2)
 MALE = 1
 """Code of males in `sample_sex`, as in a .fam file."""
 
@@ -49,25 +49,6 @@ def read_roles(ds: xr.Dataset, *, founders: bool = False, tested: Any = None) ->
         founders=_founders(ds) if founders else None,
         tested=None if tested is None else _mask(ds, tested),
     )
-
-
-def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
-    """Return `sample_sex` (samples,), missing values as 0; None if the Dataset lacks it."""
-    given = labels.values_along(ds, SEX, model.SAMPLES)
-    if given is None:
-        return None
-    remedy = "give 1 (male), 2 (female) or 0 (unknown)"
-    try:
-        values = np.nan_to_num(given.astype(np.float64), nan=0)
-    except (TypeError, ValueError) as error:
-        msg = f"{SEX} is {given.dtype}, such as {str(given[:1])[:40]}: {remedy}"
-        raise TypeError(msg) from error
-    wrong = np.flatnonzero(~np.isin(values, _SEX_CODES))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = f"{SEX} is {given[k]} at samples={k}: {remedy}"
-        raise ValueError(msg)
-    return values.astype(np.int8)
 
 
 def _founders(ds: xr.Dataset) -> NDArray[np.bool_]:

@@ -1,0 +1,35 @@
+"""Read the sexes of the samples of a Dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.data import labels, model
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from numpy.typing import NDArray
+
+SEX = "sample_sex"
+_CODES = (0, 1, 2)
+
+
+def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
+    """Return `sample_sex` (samples,), missing values as 0; None if the Dataset lacks it."""
+    given = labels.values_along(ds, SEX, model.SAMPLES)
+    if given is None:
+        return None
+    remedy = "give 1 (male), 2 (female) or 0 (unknown)"
+    try:
+        values = np.nan_to_num(given.astype(np.float64), nan=0)
+    except (TypeError, ValueError) as error:
+        msg = f"{SEX} is {given.dtype}, such as {str(given[:1])[:40]}: {remedy}"
+        raise TypeError(msg) from error
+    wrong = np.flatnonzero(~np.isin(values, _CODES))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = f"{SEX} is {given[k]} at samples={k}: {remedy}"
+        raise ValueError(msg)
+    return values.astype(np.int8)

@@ -1,0 +1,120 @@
+"""The .bim and .fam of `to_plink`: every column, and text that PLINK would read as another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import genobit as gb
+from tests.cohorts import cohort, random_calls
+
+CALLS = random_calls(1, 4, 3)
+
+
+def dataset(**more: Any) -> xr.Dataset:
+    ds = cohort(CALLS).drop_vars("variant_genetic_position")
+    return ds.assign(
+        {name: (f"{name.partition('_')[0]}s", values) for name, values in more.items()}
+    )
+
+
+def columns(prefix: Path, ds: xr.Dataset, **more: Any) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the columns of the .bim and of the .fam that are written."""
+    bed = gb.to_plink(ds, prefix, **more)
+    bim, fam = (
+        [line.split("\t") for line in bed.with_suffix(suffix).read_text().splitlines()]
+        for suffix in (".bim", ".fam")
+    )
+    return [list(x) for x in zip(*bim, strict=True)], [list(x) for x in zip(*fam, strict=True)]
+
+
+def test_without_labels_of_plink(tmp_path: Path) -> None:
+    ds = dataset(variant_position=[5, 7, 8, 2**33]).drop_vars("variant_id")
+    bim, fam = columns(tmp_path / "a", ds)
+    assert bim == [
+        ["chr1"] * 4,
+        ["."] * 4,
+        ["0"] * 4,
+        ["5", "7", "8", str(2**33)],
+        ["C"] * 4,
+        ["A"] * 4,
+    ]
+    assert fam == [["0"] * 3, ["s0", "s1", "s2"], ["0"] * 3, ["0"] * 3, ["0"] * 3, ["-9"] * 3]
+
+
+def test_every_column(tmp_path: Path) -> None:
+    ds = dataset(
+        variant_contig=["1", "1", "X", "MT"],
+        variant_genetic_position=[0.5, 1.23456789, np.nan, 1e6],
+        sample_family_id=["F", "", "G"],
+        sample_father_id=["0", "s0", ""],
+        sample_mother_id=["", "s2", "0"],
+        sample_sex=[1.0, 2.0, np.nan],
+        sample_phenotype=[-0.52013166685422, np.nan, 1e6],
+    )
+    bim, fam = columns(tmp_path / "a", ds)
+    assert bim[0] == ["1", "1", "X", "MT"]
+    assert bim[2] == ["0.5", "1.2345679", "0", "1000000"]
+    assert fam[0] == ["F", "0", "G"]
+    assert fam[2:5] == [["0", "s0", "0"], ["0", "s2", "0"], ["1", "2", "0"]]
+    assert fam[5] == ["-0.520132", "-9", "1e+06"]
+    again = gb.open_plink(tmp_path / "a")
+    assert again.sample_sex.values.tolist() == [1, 2, 0]
+    columns(tmp_path / "b", ds, digits=17)
+    exact = gb.open_plink(tmp_path / "b")
+    np.testing.assert_array_equal(exact.sample_phenotype, ds.sample_phenotype)
+    np.testing.assert_array_equal(
+        exact.variant_genetic_position, ds.variant_genetic_position.fillna(0)
+    )
+
+
+def test_joined_ids_are_split_again(tmp_path: Path) -> None:
+    ds = dataset(sample_id=["F_1", "G_1", "G_2"], sample_family_id=["F", "G", "G"])
+    assert columns(tmp_path / "a", ds)[1][1] == ["1", "1", "2"]
+    assert gb.open_plink(tmp_path / "a").sample_id.values.tolist() == ["F_1", "G_1", "G_2"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "words"),
+    [
+        ({"sample_id": ["a", "a b", "c"]}, ValueError, r"samples=1 has .*'a b'.*rename"),
+        ({"sample_id": ["a", "b", "a"]}, ValueError, r"samples=0 and samples=2 are both"),
+        ({"variant_id": ["a", "b c", "d", "e"]}, ValueError, r"variant_id is 'b c' at variants=1"),
+        ({"variant_contig": ["1", "1", "2 ", "2"]}, ValueError, r"contig_id is '2 ' at contigs=1"),
+        ({"sample_father_id": ["a", "0", "a\t"]}, ValueError, r"sample_father_id is .* samples=2"),
+        ({"sample_sex": [1, 2, 3]}, ValueError, r"sample_sex is 3 at samples=2"),
+        ({"sample_phenotype": [1, 0, 1]}, ValueError, r"sample_phenotype is 0 at samples=1.*\+ 1"),
+        ({"sample_phenotype": [1.5, 0, -9]}, ValueError, r"sample_phenotype is -9 at samples=2"),
+        ({"sample_phenotype": ["a", "b", "c"]}, TypeError, r"write categories as 1 and 2"),
+        ({"variant_position": [1.0, 2.0, 3.0, 4.0]}, TypeError, r"whole numbers.*astype"),
+    ],
+)
+def test_what_plink_would_read_as_another(
+    tmp_path: Path, labels: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        gb.to_plink(dataset(**labels), tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_quantitative_traits_may_be_zero(tmp_path: Path) -> None:
+    columns(tmp_path / "a", dataset(sample_phenotype=[0, 1, 5]))
+    assert gb.open_plink(tmp_path / "a").sample_phenotype.values.tolist() == [0, 1, 5]
+
+
+@pytest.mark.parametrize(
+    "name", ["variant_position", "variant_contig", "variant_allele", "sample_id"]
+)
+def test_what_a_fileset_needs(tmp_path: Path, name: str) -> None:
+    with pytest.raises(KeyError, match=rf"no variable '{name}'.*ds.assign\({name}="):
+        gb.to_plink(dataset().drop_vars(name), tmp_path / "a")
+
+
+@pytest.mark.parametrize("digits", [0, 18])
+def test_digits(tmp_path: Path, digits: int) -> None:
+    with pytest.raises(ValueError, match="not within 1 to 17"):
+        gb.to_plink(dataset(), tmp_path / "a", digits=digits)
