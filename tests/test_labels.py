@@ -386,6 +386,10 @@ EXPORTS: dict[str, Callable[[Inputs], Any]] = {
     ],
     "to_plink_rel": lambda x: written(x, lambda path: gb.to_plink_rel(x.grm, path)),
     "to_trees": lambda x: written(x, lambda path: gb.to_trees(x.found, path.with_suffix(".nex"))),
+    "to_vcf_zarr": lambda x: [
+        stored(gb.to_vcf_zarr(data, x.folder / f"v{k}.vcz"))
+        for k, data in enumerate((x.ds, x.bits))
+    ],
     "to_zarr": lambda x: [
         reopened(found.to_dataset(name="x") if isinstance(found, xr.DataArray) else found, at)
         for at, found in (
@@ -414,6 +418,13 @@ def written(x: Inputs, write: Callable[[Path], Any]) -> Any:
     folder = Path(tempfile.mkdtemp(dir=x.folder))
     write(folder / "out")
     return [contents(path) for path in sorted(folder.iterdir())]
+
+
+def stored(path: Path) -> list[Any]:
+    """A VCF Zarr store, which numbers contigs in any form; their names apart."""
+    ds = gb.open_vcf_zarr(path)
+    names = ds.contig_id.values[ds.variant_contig.values]
+    return [ds.drop_vars("variant_contig"), names.tolist()]
 
 
 def contents(path: str | Path) -> Any:

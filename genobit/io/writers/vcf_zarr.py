@@ -1,0 +1,277 @@
+"""Write VCF Zarr 0.4 stores, which bio2zarr, sgkit and vcztools read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+
+from genobit.data import labels, model, packed
+from genobit.engine.bits.layout import PREFIX, Layout, unpack_bits
+from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.schedule.blocks import as_rows, joined, ordered
+from genobit.engine.schedule.computing import compute
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_VERSION = "0.4"
+_KEPT_ATTRIBUTES = ("vcf_meta_information", "vcf_header")
+# Sizes of bio2zarr's chunks; one of variants has fewer if its calls would take more than this.
+_VARIANTS, _SAMPLES = 1_000, 10_000
+_CHUNK_BYTES = 64 * 2**20
+_MISSING_QUALITY = np.uint32(0x7F800001)
+"""Bits of a missing float32 in VCF Zarr; any other NaN is the text "nan" in a VCF."""
+_QUALITY = "variant_quality"
+_LENGTH = "variant_length"
+_REQUIRED = {
+    model.VARIANT_POSITION: model.VARIANTS,
+    model.VARIANT_CONTIG: model.VARIANTS,
+    model.VARIANT_ALLELE: (model.VARIANTS, "alleles"),
+    model.SAMPLE_ID: model.SAMPLES,
+}
+_INDEX = ("region_index_values", "region_index_fields")
+
+
+def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
+    """Write genotypes as a VCF Zarr 0.4 store.
+
+    Genotypes are computed and written a chunk at a time, so they need not fit in memory. The store
+    gets its name when it is complete. `open_vcf_zarr`, sgkit and ``vcztools`` read it. ``vcztools
+    view`` prints VCF, which ``bcftools view -Ob`` makes a BCF.
+
+    Parameters
+    ----------
+    ds
+        Genotypes of any ploidy with any number of alleles, or planes of `pack` with rows along
+        variants. Both may be lazy.
+    path
+        Folder of the store, such as "cohort.vcz". An existing one is not overwritten, because
+        ``ds`` may still read it.
+
+    Returns
+    -------
+        The path, for `open_vcf_zarr`.
+
+    Raises
+    ------
+    FileExistsError
+        If the path exists.
+    KeyError
+        If the Dataset lacks ``variant_position``, ``variant_contig``, ``variant_allele`` or
+        ``sample_id``.
+    TypeError
+        For positions that are not whole numbers.
+    ValueError
+        If genotypes have other dimensions than (variants, samples, ploidy).
+
+    Notes
+    -----
+    - All variables are written. Readers of VCF Zarr ignore those that they do not know; ``vcztools
+      view`` prints those along variants as INFO, and those with ``call_`` as FORMAT.
+    - ``call_genotype`` and ``call_genotype_phased`` stay as they are. Calls without
+      ``call_genotype_phased`` are unphased. Planes of haplotypes are phased.
+    - A missing ``variant_quality`` (NaN) is "." in the VCF.
+    - All variables have the same chunks: 1,000 variants, or as many as take 64 MB, and 10,000
+      samples. ``region_index`` lets ``vcztools view --regions`` read few of them.
+    - The store has Zarr format 2 and consolidated metadata.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, xarray as xr, genobit as gb
+    >>> ds = xr.Dataset(
+    ...     {
+    ...         "call_genotype": (
+    ...             ("variants", "samples", "ploidy"),
+    ...             np.array([[[0, 1], [1, 1], [-1, -1]]], "int8"),
+    ...         ),
+    ...         "variant_position": ("variants", [1000]),
+    ...         "variant_contig": ("variants", ["22"]),
+    ...         "variant_allele": (("variants", "alleles"), [["A", "G"]]),
+    ...         "sample_id": ("samples", ["ann", "bob", "cem"]),
+    ...     }
+    ... )
+    >>> again = gb.open_vcf_zarr(gb.to_vcf_zarr(ds, tempfile.mkdtemp() + "/tiny.vcz"))
+    >>> again.call_genotype.values.tolist(), again.contig_id.values.tolist()
+    ([[[0, 1], [1, 1], [-1, -1]]], ['22'])
+    """
+    place = local_path(path, "to_vcf_zarr", WRITE).absolute()
+    if place.exists():
+        msg = f"{place} exists: remove it, or name another path"
+        raise FileExistsError(msg)
+    store = _described(ds)
+    sizes = _chunks(store)
+    store = _chunked(store.assign(region_index=_region_index(store, sizes[model.VARIANTS])), sizes)
+    encoding = {
+        str(name): {"chunks": tuple(sizes.get(str(d), store.sizes[d]) for d in variable.dims)}
+        for name, variable in store.variables.items()
+        if variable.size and variable.ndim
+    }
+    with replacing(place) as (new,):
+        # zarr leaves out chunks of fill values. They read back as NaN of other bits, so a missing
+        # quality would become "nan".
+        written = store.to_zarr(
+            new,
+            mode="w-",
+            compute=False,
+            consolidated=True,
+            encoding=encoding,
+            zarr_format=2,
+            write_empty_chunks=True,
+        )
+        compute(written)
+    return place
+
+
+def _described(ds: xr.Dataset) -> xr.Dataset:
+    """Return the variables of the store with the types of VCF Zarr."""
+    variables = {str(name): _typed(str(name), x) for name, x in _with_calls(ds).variables.items()}
+    for name, dim in _REQUIRED.items():
+        if name not in variables:
+            msg = (
+                f"the Dataset has no variable {name!r}, and VCF Zarr needs it: "
+                f"ds.assign({name}=({dim!r}, values))"
+            )
+            raise KeyError(msg)
+    variables[model.VARIANT_POSITION] = _position(variables[model.VARIANT_POSITION])
+    contigs = labels.known_contigs(ds)
+    variables[model.VARIANT_CONTIG] = xr.Variable(model.VARIANTS, contigs.numbers.astype(np.int32))
+    variables[model.CONTIG_ID] = xr.Variable("contigs", contigs.names)
+    alleles = variables[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...)
+    variables[model.VARIANT_ALLELE] = xr.Variable((model.VARIANTS, "alleles"), alleles.data)
+    if _LENGTH not in variables:
+        lengths = [len(reference) for reference in alleles.values[:, 0].tolist()]
+        variables[_LENGTH] = xr.Variable(model.VARIANTS, np.array(lengths, np.int32))
+    kept = {name: ds.attrs[name] for name in _KEPT_ATTRIBUTES if name in ds.attrs}
+    return xr.Dataset(variables, attrs={**kept, "vcf_zarr_version": _VERSION, "source": "genobit"})
+
+
+def _with_calls(ds: xr.Dataset) -> xr.Dataset:
+    """Return a Dataset with calls (variants, samples, ploidy), unpacked if they are planes."""
+    if model.layout_of(ds) is not None:
+        return _unpacked(ds)
+    calls = model.require_genotypes(ds)
+    # They tell `pack` that calls are as in a .bed, which a store does not say.
+    attributes = {k: v for k, v in calls.attrs.items() if not str(k).startswith("plink_bed")}
+    variable = xr.Variable(calls.dims, calls.data, attributes)
+    return ds.drop_vars(model.CALL_GENOTYPE).assign({model.CALL_GENOTYPE: variable})
+
+
+def _unpacked(ds: xr.Dataset) -> xr.Dataset:
+    """Return planes as lazy calls: a heterozygous dosage is (0, 1), haplotypes are phased."""
+    ds, layout, planes = packed.by_variants(ds, phased=None)
+    arrays = [plane.rechunk({1: -1}) for plane in ordered(planes, layout)]
+    ploidy = 2 if layout.kind == "dosage" else layout.ploidy
+    calls = da.blockwise(
+        _calls_of,
+        "vsh",
+        *[x for array in arrays for x in (array, "vw")],
+        new_axes={"s": layout.bits // layout.ploidy, "h": ploidy},
+        dtype=np.int8,
+        meta=np.empty((0, 0, 0), np.int8),
+        layout=layout,
+    )
+    dims = (model.VARIANTS, model.SAMPLES, model.PLOIDY)
+    attributes = {model.COUNTED_ALLELE: ds.attrs[model.COUNTED_ALLELE]}
+    variables = {model.CALL_GENOTYPE: xr.Variable(dims, calls, attributes)}
+    if layout.kind == "haplotype":
+        phased = da.ones(calls.shape[:2], bool, chunks=calls.chunks[:2])
+        variables[model.CALL_GENOTYPE_PHASED] = xr.Variable(dims[:2], phased)
+    marks = [model.WORD, *model.BIT.values(), *(PREFIX + name for name in planes)]
+    return ds.drop_vars([name for name in marks if name in ds.variables]).assign(variables)
+
+
+def _calls_of(*blocks: Any, layout: Layout) -> NDArray[np.int8]:
+    rows = as_rows([joined(block) for block in blocks], layout)
+    called = unpack_bits(rows.call_mask(), layout.bits)
+    found = [unpack_bits(plane, layout.bits) for plane in rows.planes]
+    if layout.kind == "dosage":
+        carrier, hom_alt = found
+        found, called = [np.stack([hom_alt, carrier], axis=2)], called[:, :, None]
+    calls = np.where(called, found[0], 255).view(np.int8)
+    ploidy = 2 if layout.kind == "dosage" else layout.ploidy
+    return calls.reshape(calls.shape[0], -1, ploidy)
+
+
+def _typed(name: str, variable: xr.Variable) -> xr.Variable:
+    """Return a variable as VCF Zarr has it: text as objects in memory, a missing quality."""
+    if not isinstance(variable.dtype, np.dtype):
+        variable = labels.as_objects(variable, name)
+    if variable.dtype.kind in "OSUT":
+        texts = labels.text(variable.values, name)
+        if name == model.VARIANT_ID:
+            texts[texts == ""] = "."
+        return xr.Variable(variable.dims, texts, variable.attrs)
+    if name == _QUALITY:
+        quality = variable.values.astype(np.float32)
+        quality.view(np.uint32)[np.isnan(quality)] = _MISSING_QUALITY
+        return xr.Variable(variable.dims, quality, variable.attrs)
+    return xr.Variable(variable.dims, variable.data, variable.attrs)
+
+
+def _position(variable: xr.Variable) -> xr.Variable:
+    """Return positions as int32, or int64 if they need it."""
+    values = variable.values
+    if values.dtype.kind not in "iu":
+        name = model.VARIANT_POSITION
+        msg = (
+            f"{name} is {values.dtype}, and VCF Zarr takes whole numbers: "
+            f"ds.assign({name}=ds.{name}.astype('int64'))"
+        )
+        raise TypeError(msg)
+    wide = values.size and values.max() > np.iinfo(np.int32).max
+    return xr.Variable(variable.dims, values.astype(np.int64 if wide else np.int32))
+
+
+def _chunks(store: xr.Dataset) -> dict[str, int]:
+    """Return the chunk sizes of the store along variants and samples."""
+    calls = store[model.CALL_GENOTYPE]
+    variants, samples, ploidy = calls.shape
+    fitting = _CHUNK_BYTES // (samples * ploidy * calls.dtype.itemsize)
+    return {
+        model.VARIANTS: max(1, min(_VARIANTS, variants, fitting)),
+        model.SAMPLES: min(_SAMPLES, samples),
+    }
+
+
+def _chunked(store: xr.Dataset, sizes: dict[str, int]) -> xr.Dataset:
+    """Return lazy variables in chunks that are whole chunks of the store."""
+    calls = store[model.CALL_GENOTYPE]
+    row = calls.shape[1] * calls.shape[2] * calls.dtype.itemsize
+    rows = max(1, _CHUNK_BYTES // row // sizes[model.VARIANTS]) * sizes[model.VARIANTS]
+    along = {model.VARIANTS: rows, model.SAMPLES: -1}
+    changed = {
+        name: variable.chunk({dim: along.get(str(dim), -1) for dim in variable.dims})
+        for name, variable in store.variables.items()
+        if variable.chunks is not None
+    }
+    return store.assign(changed)
+
+
+def _region_index(store: xr.Dataset, rows: int) -> xr.Variable:
+    """Return the index of regions: a row for each contig of each chunk of variants.
+
+    The columns are chunk, contig, first and last position, largest end, and number of records.
+    """
+    contig, start, length = (
+        np.asarray(store[name].values, np.int64)
+        for name in (model.VARIANT_CONTIG, model.VARIANT_POSITION, _LENGTH)
+    )
+    chunk = np.arange(contig.size) // rows
+    begins = np.flatnonzero(np.r_[True, (np.diff(contig) != 0) | (np.diff(chunk) != 0)])
+    stops = np.r_[begins[1:], contig.size]
+    columns = (
+        chunk[begins],
+        contig[begins],
+        start[begins],
+        start[stops - 1],
+        np.maximum.reduceat(start + length - 1, begins),
+        stops - begins,
+    )
+    index = np.stack(columns, axis=1).astype(store[model.VARIANT_POSITION].dtype)
+    return xr.Variable(_INDEX, index)

@@ -1,0 +1,210 @@
+"""Stores of `to_vcf_zarr`: what is in them, and what vcztools and bio2zarr say of them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+import zarr
+from bio2zarr.vcz import VcfZarrIndexer
+
+import genobit as gb
+from genobit.io.writers import vcf_zarr
+from tests.cohorts import cohort, random_calls
+from tests.laziness import raise_if_dask_computes
+
+MISSING = 0x7F800001
+
+VCF = """##fileformat=VCFv4.3
+##contig=<ID=1>
+##contig=<ID=2>
+##FILTER=<ID=PASS,Description="All filters passed">
+##FILTER=<ID=low,Description="Low quality">
+##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype">
+#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT S1 S2 S3
+1 100 rs1 A G . PASS . GT 0|1 1|1 ./.
+1 105 . ACC G,T 3.5 low . GT 0/2 1|2 0/0
+2 50 rs3;x A <DEL> . . . GT 0/1 ./. 1
+2 60 r A AT 30 PASS . GT 0/1 1/1 0/.
+"""
+
+
+def opened(folder: Path) -> xr.Dataset:
+    (folder / "a.vcf").write_text(
+        "\n".join(
+            line if line.startswith("##") else line.replace(" ", "\t") for line in VCF.splitlines()
+        )
+        + "\n"
+    )
+    return gb.open_vcf(folder / "a.vcf", cache_dir=folder / "cache")
+
+
+def vcztools(*arguments: object) -> str:
+    """What vcztools prints; skips where it is not installed, as it is no dependency."""
+    program = shutil.which("vcztools")
+    if program is None:
+        pytest.skip("vcztools is not on the path")
+    command = [program, *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_vcf__comes_back_with_every_label(tmp_path: Path) -> None:
+    ds = opened(tmp_path)
+    again = gb.open_vcf_zarr(gb.to_vcf_zarr(ds, tmp_path / "a.vcz"))
+    assert set(again.variables) == {*ds.variables, "variant_length"}
+    for name, variable in ds.variables.items():
+        found = again[name].variable.compute()
+        assert found.dims == variable.dims
+        assert found.dtype == variable.dtype, name
+        equal = variable.dtype.kind == "f"
+        np.testing.assert_array_equal(found.values, variable.values, strict=not equal)
+    assert again.variant_length.values.tolist() == [1, 3, 1, 1]
+    assert again.variant_quality.values.view("u4").tolist()[0] == MISSING
+
+
+def test_a_store__is_vcf_zarr_of_equal_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vcf_zarr, "_VARIANTS", 40)
+    monkeypatch.setattr(vcf_zarr, "_SAMPLES", 6)
+    ds = cohort(random_calls(1, 130, 9), chunks=(33, 4), contigs=3, phased=True)
+    group = zarr.open_group(gb.to_vcf_zarr(ds, tmp_path / "a.vcz"), mode="r")
+    assert group.metadata.zarr_format == 2
+    assert group.metadata.consolidated_metadata is not None
+    assert group.attrs["vcf_zarr_version"] == "0.4"
+    sizes = {"variants": 40, "samples": 6}
+    for name, array in group.arrays():
+        dims = array.attrs["_ARRAY_DIMENSIONS"]
+        expected = [sizes.get(dim, size) for dim, size in zip(dims, array.shape, strict=True)]
+        assert list(array.chunks) == expected, name
+    assert group["variant_position"].dtype == np.int32
+    np.testing.assert_array_equal(group["call_genotype"][:], ds.call_genotype)
+    # bio2zarr makes the index that it would make of its own store.
+    ours = group["region_index"][:]
+    again = zarr.open_group(tmp_path / "a.vcz", mode="r+")
+    del again["region_index"]
+    VcfZarrIndexer(tmp_path / "a.vcz").create_index()
+    theirs = zarr.open_group(tmp_path / "a.vcz", mode="r", use_consolidated=False)
+    np.testing.assert_array_equal(ours, theirs["region_index"][:])
+
+
+def test_chunks__of_many_samples_have_few_variants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vcf_zarr, "_CHUNK_BYTES", 1000)
+    store = cohort(random_calls(1, 50, 100), chunks=(50, 100))
+    assert vcf_zarr._chunks(store) == {"variants": 5, "samples": 100}
+    parts = vcf_zarr._chunked(store, vcf_zarr._chunks(store)).call_genotype.chunks
+    assert parts == ((5,) * 10, (100,), (2,))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_missing_numbers__keep_their_bits(tmp_path: Path, scheduler: str) -> None:
+    ds = cohort(random_calls(1, 30, 4), chunks=(10, 4))
+    quality = np.full(30, np.nan)
+    quality[3] = 7
+    depth = np.full((30, 4), MISSING, "u4").view("f4")
+    ds["variant_quality"] = ("variants", quality)
+    ds["call_DP"] = (("variants", "samples"), da.from_array(depth, chunks=(10, 4)))
+    with dask.config.set(scheduler=scheduler, num_workers=2):
+        gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
+    again = gb.open_vcf_zarr(tmp_path / "a.vcz")
+    bits = again.variant_quality.values.view("u4")
+    assert np.flatnonzero(bits != MISSING).tolist() == [3]
+    assert again.variant_quality.values[3] == 7
+    assert (again.call_DP.values.view("u4") == MISSING).all()
+
+
+@pytest.mark.parametrize("phased", [False, True])
+def test_planes__become_calls(tmp_path: Path, phased: bool) -> None:
+    calls = random_calls(2, 150, 67)
+    calls[np.random.default_rng(1).uniform(size=(150, 67)) < 0.1] = -1
+    ds = cohort(calls, chunks=(50, 67), phased=True)
+    with gb.set_options(chunk_rows=64):
+        again = gb.open_vcf_zarr(gb.to_vcf_zarr(ds.genobit.pack(phased=phased), tmp_path / "a.vcz"))
+    expected = calls if phased else np.sort(calls, axis=2)
+    np.testing.assert_array_equal(again.call_genotype, expected)
+    assert bool(again.get("call_genotype_phased", xr.DataArray(False)).all()) is phased
+    assert not {"word", "sample_bit", "plane_called"} & set(again.variables)
+
+
+def test_any_ploidy_and_contigs_as_text(tmp_path: Path) -> None:
+    calls = random_calls(2, 5, 6, ploidy=3)
+    ds = cohort(calls).drop_vars("contig_id")
+    ds["variant_contig"] = ("variants", ["b", "b", "a", "a", "c"])
+    again = gb.open_vcf_zarr(gb.to_vcf_zarr(ds, tmp_path / "a.vcz"))
+    np.testing.assert_array_equal(again.call_genotype, calls)
+    assert again.contig_id.values.tolist() == ["b", "a", "c"]
+    assert again.variant_contig.values.tolist() == [0, 0, 1, 1, 2]
+
+
+def test_a_bed__leaves_no_trace_of_its_file(tmp_path: Path) -> None:
+    ds = gb.open_plink(gb.to_plink(cohort(random_calls(2, 9, 6)), tmp_path / "a"))
+    again = gb.open_vcf_zarr(gb.to_vcf_zarr(ds, tmp_path / "a.vcz"))
+    assert set(again.call_genotype.attrs) == {"counted_allele"}
+    assert again.sample_family_id.values.tolist() == ["0"] * 6
+
+
+def test_an_existing_path__is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "a.vcz").mkdir()
+    with pytest.raises(FileExistsError, match=r"a\.vcz exists: remove it"):
+        gb.to_vcf_zarr(cohort(random_calls(1, 5, 4)), tmp_path / "a.vcz")
+    assert list((tmp_path / "a.vcz").iterdir()) == []
+    with pytest.raises(ValueError, match="to_vcf_zarr takes a path on this machine"):
+        gb.to_vcf_zarr(cohort(random_calls(1, 5, 4)), "s3://bucket/a.vcz")
+
+
+def test_a_write_that_fails__leaves_nothing(tmp_path: Path) -> None:
+    ds = cohort(random_calls(1, 50, 4), chunks=(10, 4))
+    ds["call_genotype"] = ds.call_genotype.copy(data=ds.call_genotype.data.map_blocks(broken))
+    with pytest.raises(OSError, match="broken"):
+        gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def broken(block: np.ndarray, block_info: dict | None = None) -> np.ndarray:
+    if block_info and block_info[None]["chunk-location"][0] == 3:
+        raise OSError("broken")
+    return block
+
+
+@pytest.mark.parametrize(
+    "name", ["variant_position", "variant_contig", "variant_allele", "sample_id"]
+)
+def test_what_a_store_needs(tmp_path: Path, name: str) -> None:
+    ds = cohort(random_calls(1, 5, 4), chunks=(5, 4)).drop_vars(name)
+    with raise_if_dask_computes(), pytest.raises(KeyError, match=rf"ds.assign\({name}="):
+        gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
+
+
+def test_positions_that_are_not_whole_numbers__are_refused(tmp_path: Path) -> None:
+    ds = cohort(random_calls(1, 2, 4)).assign(variant_position=("variants", [1.5, 2]))
+    with pytest.raises(TypeError, match=r"float64, and VCF Zarr takes whole numbers.*astype"):
+        gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
+
+
+def test_vcztools__shows_the_vcf(tmp_path: Path) -> None:
+    ds = opened(tmp_path)
+    gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
+    (tmp_path / "b.vcf").write_text(vcztools("view", tmp_path / "a.vcz"))
+    fields = [line.split("\t") for line in (tmp_path / "b.vcf").read_text().splitlines()]
+    assert [row[5] for row in fields if len(row) > 5][1:] == [".", "3.5", ".", "30"]
+    again = gb.open_vcf(tmp_path / "b.vcf", cache_dir=tmp_path / "cache")
+    for name in ("call_genotype", "call_genotype_phased", "variant_allele", "variant_filter"):
+        np.testing.assert_array_equal(again[name], ds[name])
+    some = vcztools("view", "-H", "-r", "2:1-55", tmp_path / "a.vcz").splitlines()
+    assert [line.split("\t")[2] for line in some] == ["rs3;x"]
+
+
+def test_vcztools__writes_the_bed_of_to_plink(tmp_path: Path) -> None:
+    ds = cohort(random_calls(1, 50, 13, missing=0.1), contigs=2)
+    bed = gb.to_plink(ds, tmp_path / "a")
+    gb.to_vcf_zarr(gb.open_plink(bed), tmp_path / "a.vcz")
+    vcztools("view-plink", tmp_path / "a.vcz", "-o", tmp_path / "b")
+    assert (tmp_path / "b.bed").read_bytes() == bed.read_bytes()
+    vcztools("view-bgen", tmp_path / "a.vcz", "-o", tmp_path / "b")
+    assert (tmp_path / "b.bgen").stat().st_size > 0
