@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from genobit.io.samples.sample_alignment import sample_alignment
     from genobit.io.samples.sample_expression import sample_expression
     from genobit.io.trees import to_trees
+    from genobit.io.tskit import open_tskit
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.io.writers.plink import to_plink
     from genobit.io.writers.vcf_zarr import to_vcf_zarr
@@ -65,6 +66,7 @@ _PUBLIC = {
     "open_pairs": "genobit.io.pairs",
     "open_plink": "genobit.io.plink",
     "open_plink_rel": "genobit.io.plink_rel",
+    "open_tskit": "genobit.io.tskit",
     "open_vcf": "genobit.io.vcf",
     "open_vcf_zarr": "genobit.io.vcf",
     "sample_alignment": "genobit.io.samples.sample_alignment",
@@ -94,6 +96,7 @@ __all__ = [
     "open_pairs",
     "open_plink",
     "open_plink_rel",
+    "open_tskit",
     "open_vcf",
     "open_vcf_zarr",
     "sample_alignment",

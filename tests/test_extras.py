@@ -161,6 +161,7 @@ calls = {
         lambda: command("demo"),
     ],
     "s3fs": [lambda: gb.open_plink("s3://bucket/cohort.bed")],
+    "tskit": [lambda: gb.open_tskit(folder / "some.trees")],
     "voila": [lambda: command("app")],
 }
 os.environ["CI"] = "true"

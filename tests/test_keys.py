@@ -19,6 +19,7 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
+import tskit
 import xarray as xr
 from dask.callbacks import Callback
 
@@ -232,7 +233,14 @@ def vcf_zarr(folder: Path, seed: int) -> Opening:
     return lambda: gb.open_vcf_zarr(folder / "c.zarr").call_genotype
 
 
-@pytest.mark.parametrize("write", [plink, gcta, plink_rel, fasta, vcf_zarr])
+def trees(folder: Path, seed: int) -> Opening:
+    tables = tskit.Tree.generate_random_binary(5, random_seed=seed).tree_sequence.dump_tables()
+    tables.mutations.add_row(site=tables.sites.add_row(0, "A"), node=seed, derived_state="C")
+    tables.tree_sequence().dump(folder / "a.trees")
+    return lambda: gb.open_tskit(folder / "a.trees", haploid=True).call_genotype
+
+
+@pytest.mark.parametrize("write", [plink, gcta, plink_rel, fasta, vcf_zarr, trees])
 def test_a_file_that_was_written_again__has_another_name(
     write: Callable[[Path, int], Opening], tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ EXTRAS = {
     "msprime": "sample",
     "pyarrow": "io",
     "s3fs": "remote",
+    "tskit": "tskit",
     "voila": "viz",
 }
 """Extra in `pyproject.toml` that installs each optional package."""
@@ -36,6 +37,7 @@ REQUIREMENTS = {
     "remote": ("aiohttp", "s3fs"),
     "sample": ("msprime",),
     "trees": ("dendropy",),
+    "tskit": ("tskit",),
     "viz": (
         "anywidget", "bokeh", "holoviews", "ipywidgets", "jupyterlab", "matplotlib", "voila",
     ),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+import tskit
 import xarray as xr
 
 import genobit as gb
@@ -77,6 +78,14 @@ def _vcf(folder: Path) -> None:
         said = str(error)
     # Haploid calls, and alleles that the line does not name.
     assert not said or "variants=" in said, said
+
+
+def _tskit(folder: Path) -> None:
+    ds = whole(gb.open_tskit(folder / "a.trees"))
+    assert isinstance(ds, xr.Dataset)
+    calls, alleles = ds["call_genotype"].values, ds["variant_allele"].values
+    assert calls.min(initial=0) >= -1
+    assert (calls.max(axis=(1, 2), initial=-1) < (alleles != "").sum(axis=1)).all()
 
 
 def _matrix(open_: Callable[[Path], xr.DataArray], folder: Path) -> None:
@@ -251,6 +260,24 @@ def _vcz(zarr_format: Literal[2, 3]) -> dict[str, bytes]:
     )
 
 
+def _trees_file() -> bytes:
+    """Four diploids with two sites, as a file that is the same bytes each time."""
+    tables = tskit.Tree.generate_comb(8, span=2).tree_sequence.dump_tables()
+    for _ in range(4):
+        tables.individuals.add_row()
+    tables.nodes.individual = [0, 0, 1, 1, 2, 2, 3, 3, *[-1] * (len(tables.nodes) - 8)]
+    for node, states in enumerate(("AT", "ACG")):
+        site = tables.sites.add_row(position=node, ancestral_state=states[0])
+        for k, state in enumerate(states[1:]):
+            tables.mutations.add_row(site=site, node=3 + node + 2 * k, derived_state=state)
+    tables.provenances.clear()
+    tables.sort()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.trees"
+        tables.tree_sequence().dump(path)
+        return path.read_bytes().replace(tskit.load(path).file_uuid.encode(), b"0" * 36)
+
+
 def _parquet() -> bytes:
     edges = {"gene_0": [0, 0, 2], "gene_1": [1, 2, 3], "tau": [0.9, -0.7, 0.5]}
     out = io.BytesIO()
@@ -309,6 +336,7 @@ READERS: dict[str, Reader] = {
         tuple(n for n in PLANES if n.startswith("a.gb/plane_") and "/c/" in n),
     ),
     "pairs": Reader({"a.parquet": _parquet()}, _pairs),
+    "tskit": Reader({"a.trees": _trees_file()}, _tskit),
     "gff": Reader({"a.gff3": GFF}, _genes),
     "gff.gz": Reader({"a.gff3.gz": compressed(GFF)}, _genes),
 }

@@ -153,7 +153,10 @@ def test_bed_reader_reads_it(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+@pytest.mark.parametrize(
+    "scheduler",
+    ["synchronous", "threads", pytest.param("processes", marks=pytest.mark.slow)],
+)
 def test_schedulers_write_the_same(tmp_path: Path, scheduler: str) -> None:
     ds = labelled(random_calls(1, 300, 9, missing=0.1), chunks=(50, 9))
     source = gb.to_plink(ds, tmp_path / "source")
