@@ -131,7 +131,7 @@ def open_tskit(
     kept = ts if source is None else None
     reader = _Sites(source, kept, uuid, nodes, isolated_as_missing, dtype, ts.num_sites)
     calls = _lazy(reader, chunks, stamp)
-    phased = da.ones(calls.shape[:2], bool, chunks=calls.chunks[:2])
+    phased = da.ones(calls.shape[:2], dtype=bool, chunks=calls.chunks[:2])
     attrs = {"counted_allele": COUNTED_ALLELE}
     variables: dict[str, Any] = {
         "call_genotype": (("variants", "samples", "ploidy"), calls, attrs),

@@ -180,7 +180,7 @@ def _unpacked(ds: xr.Dataset) -> xr.Dataset:
     attributes = {model.COUNTED_ALLELE: ds.attrs[model.COUNTED_ALLELE]}
     variables = {model.CALL_GENOTYPE: xr.Variable(dims, calls, attributes)}
     if layout.kind == "haplotype":
-        phased = da.ones(calls.shape[:2], bool, chunks=calls.chunks[:2])
+        phased = da.ones(calls.shape[:2], dtype=bool, chunks=calls.chunks[:2])
         variables[model.CALL_GENOTYPE_PHASED] = xr.Variable(dims[:2], phased)
     marks = [model.WORD, *model.BIT.values(), *(PREFIX + name for name in planes)]
     return ds.drop_vars([name for name in marks if name in ds.variables]).assign(variables)
