@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,20 +11,23 @@ from genobit.data.sexes import sexes
 from genobit.io._grm_files import FAMILY, id_pairs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import xarray as xr
     from numpy.typing import NDArray
 
 _UNKNOWN = "."
 """Text of VCF and plink2 for an id or an allele that is not known."""
-_NO_PARENT = "0"
+_NOBODY = "0"
 PHENOTYPE = "sample_phenotype"
 _MISSING_PHENOTYPE = "-9"
 _CENTIMORGAN_DIGITS, _PHENOTYPE_DIGITS = 8, 6
 """Significant digits that plink2 writes."""
+_LINES = 2**16
 
 
-def bim_text(ds: xr.Dataset, digits: int | None) -> str:
-    """Return the lines of a .bim: contig, id, cM, position, A1, A2; ``digits`` are those of cM.
+def bim_columns(ds: xr.Dataset, digits: int | None) -> Columns:
+    """Return the columns of a .bim: contig, id, cM, position, A1, A2; ``digits`` are those of cM.
 
     Raises KeyError for a variable that is not there, TypeError for positions that are not whole
     numbers, and ValueError for text with white space or for more than two alleles.
@@ -37,58 +40,72 @@ def bim_text(ds: xr.Dataset, digits: int | None) -> str:
         )
         raise TypeError(msg)
     _required(ds, model.VARIANT_CONTIG, "'1'")
-    found = labels.known_contigs(ds)
-    contigs = found.names.tolist()
-    for k in np.unique(found.numbers):
-        _require_word(contigs[k], model.CONTIG_ID, f"contigs={k}")
+    contigs = labels.known_contigs(ds)
+    for k in np.unique(contigs.numbers):
+        _require_word(contigs.names[k], model.CONTIG_ID, f"contigs={k}")
     ids = labels.texts_along(ds, model.VARIANT_ID, model.VARIANTS)
     if ids is None:
         ids = np.full(positions.size, _UNKNOWN, object)
     a2, a1 = (_filled(column, model.VARIANT_ALLELE, model.VARIANTS) for column in _alleles(ds))
-    columns = (
-        [contigs[k] for k in found.numbers],
-        _filled(ids, model.VARIANT_ID, model.VARIANTS),
-        _centimorgans(ds, positions.size, digits or _CENTIMORGAN_DIGITS),
-        positions.tolist(),
-        a1,
-        a2,
+    known = labels.values_along(ds, model.VARIANT_GENETIC_POSITION, model.VARIANTS)
+    centimorgans = np.zeros(positions.size) if known is None else known.astype(np.float64)
+    return Columns(
+        (
+            contigs.of_variants(),
+            _filled(ids, model.VARIANT_ID, model.VARIANTS),
+            np.nan_to_num(centimorgans, nan=0),
+            positions,
+            a1,
+            a2,
+        ),
+        digits or _CENTIMORGAN_DIGITS,
     )
-    return _lines(columns)
 
 
-def fam_text(ds: xr.Dataset, digits: int | None) -> str:
-    """Return the lines of a .fam: family, id, father, mother, sex, phenotype.
+def fam_columns(ds: xr.Dataset, digits: int | None) -> Columns:
+    """Return the columns of a .fam: family, id, father, mother, sex, phenotype.
 
     ``digits`` are those of the phenotype. Raises KeyError without sample ids, and ValueError for
     ids that the file cannot hold, for an unknown sex, or for a phenotype that PLINK would read as
     another.
     """
-    _required(ds, model.SAMPLE_ID, "names")
-    individuals, families, fathers, mothers = (
-        labels.texts_along(ds, name, model.SAMPLES)
-        for name in (model.SAMPLE_ID, FAMILY, "sample_father_id", "sample_mother_id")
-    )
-    assert individuals is not None  # noqa: S101 - `_required` looked
+    individuals = labels.text(_required(ds, model.SAMPLE_ID, "names"), model.SAMPLE_ID)
+    families = labels.texts_along(ds, FAMILY, model.SAMPLES)
     if families is not None:
-        families[families == ""] = _NO_PARENT
+        families[families == ""] = _NOBODY
     pairs = id_pairs(individuals.tolist(), None if families is None else families.tolist())
-    nobody = [_NO_PARENT] * len(pairs)
-    found = sexes(ds)
+    nobody = np.full(len(pairs), _NOBODY, object)
+    parents = []
+    for name in ("sample_father_id", "sample_mother_id"):
+        ids = labels.texts_along(ds, name, model.SAMPLES)
+        parents.append(nobody if ids is None else _filled(ids, name, model.SAMPLES, _NOBODY))
+    known = sexes(ds)
     columns = (
-        [family for family, _ in pairs],
-        [name for _, name in pairs],
-        *(
-            nobody if ids is None else _filled(ids, name, model.SAMPLES, _NO_PARENT)
-            for name, ids in (("sample_father_id", fathers), ("sample_mother_id", mothers))
-        ),
-        nobody if found is None else found.tolist(),
-        _phenotypes(ds, len(pairs), digits or _PHENOTYPE_DIGITS),
+        *np.array(pairs, object).T,
+        *parents,
+        nobody if known is None else known,
+        _phenotypes(ds, len(pairs)),
     )
-    return _lines(columns)
+    return Columns(columns, digits or _PHENOTYPE_DIGITS)
 
 
-def _lines(columns: tuple[list[Any], ...]) -> str:
-    return "".join(["\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True)])
+class Columns(NamedTuple):
+    """Columns of a text file, and the significant digits of those of float64."""
+
+    arrays: tuple[NDArray[Any], ...]
+    digits: int
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines, many at a time: text takes more memory than the columns."""
+        for start in range(0, self.arrays[0].size, _LINES):
+            blocks = [self._texts(array[start : start + _LINES]) for array in self.arrays]
+            yield "".join(["\t".join(row) + "\n" for row in zip(*blocks, strict=True)])
+
+    def _texts(self, block: NDArray[Any]) -> list[str]:
+        if block.dtype.kind != "f":
+            return list(map(str, block.tolist()))
+        numbers = (f"{x:.{self.digits}g}" for x in block.tolist())
+        return [_MISSING_PHENOTYPE if text == "nan" else text for text in numbers]
 
 
 def _required(ds: xr.Dataset, name: str, example: str) -> NDArray[Any]:
@@ -120,14 +137,18 @@ def _alleles(ds: xr.Dataset) -> NDArray[np.object_]:
     return pairs
 
 
-def _filled(values: NDArray[np.object_], name: str, dim: str, missing: str = _UNKNOWN) -> list[str]:
+def _filled(
+    values: NDArray[np.object_], name: str, dim: str, missing: str = _UNKNOWN
+) -> NDArray[np.object_]:
     """Return text with its empty places filled; refuse white space, at which PLINK splits."""
-    texts = [text or missing for text in values.tolist()]
-    # Split all at once: a Python call for each text takes longer.
-    if " ".join(texts).split() != texts:
-        for k, text in enumerate(texts):
-            _require_word(text, name, f"{dim}={k}")
-    return texts
+    filled = np.where(values == "", missing, values)
+    for start in range(0, filled.size, _LINES):
+        texts = filled[start : start + _LINES].tolist()
+        # Split all at once: a Python call for each text takes longer.
+        if " ".join(texts).split() != texts:
+            for k, text in enumerate(texts, start):
+                _require_word(text, name, f"{dim}={k}")
+    return filled
 
 
 def _require_word(text: str, name: str, place: str) -> None:
@@ -139,20 +160,11 @@ def _require_word(text: str, name: str, place: str) -> None:
         raise ValueError(msg)
 
 
-def _centimorgans(ds: xr.Dataset, variants: int, digits: int) -> list[str]:
-    """Return genetic positions as text; 0 is unknown."""
-    values = labels.values_along(ds, model.VARIANT_GENETIC_POSITION, model.VARIANTS)
-    if values is None:
-        return ["0"] * variants
-    known = np.nan_to_num(values.astype(np.float64), nan=0)
-    return [f"{x:.{digits}g}" for x in known.tolist()]
-
-
-def _phenotypes(ds: xr.Dataset, samples: int, digits: int) -> list[str]:
-    """Return phenotypes as text; refuse codes that PLINK reads as missing."""
+def _phenotypes(ds: xr.Dataset, samples: int) -> NDArray[np.float64]:
+    """Return phenotypes, NaN for missing; refuse codes that PLINK reads as missing."""
     given = labels.values_along(ds, PHENOTYPE, model.SAMPLES)
     if given is None:
-        return [_MISSING_PHENOTYPE] * samples
+        return np.full(samples, np.nan)
     try:
         values = given.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -176,4 +188,4 @@ def _phenotypes(ds: xr.Dataset, samples: int, digits: int) -> list[str]:
             "trait, or give NaN where it is missing"
         )
         raise ValueError(msg)
-    return [_MISSING_PHENOTYPE if np.isnan(x) else f"{x:.{digits}g}" for x in values.tolist()]
+    return values

@@ -18,7 +18,7 @@ from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.packing import row_chunk
 from genobit.io._grm_files import require_digits
 from genobit.io.plink import HEADER, bed_source
-from genobit.io.writers._plink_columns import bim_text, fam_text
+from genobit.io.writers._plink_columns import bim_columns, fam_columns
 
 if TYPE_CHECKING:
     import os
@@ -104,12 +104,13 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
     _require_diploid(ds)
     if digits is not None:
         require_digits(digits)
-    texts = bim_text(ds, digits), fam_text(ds, digits)
+    tables = bim_columns(ds, digits), fam_columns(ds, digits)
     rows = _bed_rows(ds)
     # The .bed comes last: without it, no reader takes the fileset for a whole one.
     with replacing(bim, fam, bed) as (new_bim, new_fam, new_bed):
-        for path, text in zip((new_bim, new_fam), texts, strict=True):
-            path.write_text(text, encoding="utf-8", newline="\n")
+        for path, columns in zip((new_bim, new_fam), tables, strict=True):
+            with path.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(columns.lines())
         _write(rows, new_bed)
     return bed
 

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.io.writers import _plink_columns
 from tests.cohorts import cohort, random_calls
 
 CALLS = random_calls(1, 4, 3)
@@ -118,3 +119,14 @@ def test_what_a_fileset_needs(tmp_path: Path, name: str) -> None:
 def test_digits(tmp_path: Path, digits: int) -> None:
     with pytest.raises(ValueError, match="not within 1 to 17"):
         gb.to_plink(dataset(), tmp_path / "a", digits=digits)
+
+
+def test_lines_are_written_and_checked_many_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ds = dataset(variant_genetic_position=[0.5, 1, 2, 3])
+    whole = columns(tmp_path / "a", ds)
+    monkeypatch.setattr(_plink_columns, "_LINES", 3)
+    assert columns(tmp_path / "b", ds) == whole
+    with pytest.raises(ValueError, match="variant_id is 'd e' at variants=3"):
+        gb.to_plink(ds.assign(variant_id=("variants", ["a", "b", "c", "d e"])), tmp_path / "c")
