@@ -168,10 +168,14 @@ def _shuffled(*blocks: Any, layout: Layout) -> NDArray[np.uint8]:
 
 
 def _write(rows: da.Array, path: Path) -> None:
-    """Write the rows after the header; each task writes its own chunk at its place."""
-    path.write_bytes(HEADER)
+    """Write the rows, and then the header; each task writes its own chunk at its place.
+
+    If the process is killed, the file may have its whole size, but no reader takes it for a .bed.
+    """
+    path.touch()
     name, graph = named_layer("genobit-to-plink", _writes, path, rows)
     compute(Delayed(name, graph, layer=name))
+    _put(np.frombuffer(HEADER, np.uint8), str(path), 0)
 
 
 def _writes(name: str, path: Path, rows: da.Array) -> dict[Any, Any]:

@@ -35,6 +35,9 @@ _REQUIRED = {
     model.VARIANT_ALLELE: (model.VARIANTS, "alleles"),
     model.SAMPLE_ID: model.SAMPLES,
 }
+_ROOT = (".zmetadata", ".zgroup")
+"""Metadata of the root; without them, a folder is no store."""
+_PARTIAL = ".partial"
 _INDEX = ("region_index_values", "region_index_fields")
 
 
@@ -124,7 +127,12 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
             zarr_format=2,
             write_empty_chunks=True,
         )
+        # If the process is killed, no reader takes what is left for a store.
+        for name in _ROOT:
+            (new / name).replace(new / (name + _PARTIAL))
         compute(written)
+        for name in _ROOT:
+            (new / (name + _PARTIAL)).replace(new / name)
     return place
 
 

@@ -200,6 +200,27 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_write_that_is_killed__leaves_no_bed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(task: Any) -> None:
+        compute(task)
+        shutil.copytree(tmp_path / "out", tmp_path / "left")
+
+    compute = plink.compute
+    monkeypatch.setattr(plink, "compute", killed)
+    (tmp_path / "out").mkdir()
+    bed = gb.to_plink(labelled(random_calls(1, 200, 4)), tmp_path / "out" / "a")
+    left = tmp_path / "left"
+    found = {path.suffix: path for path in left.iterdir()}
+    assert set(found) == set(SUFFIXES)
+    for path in found.values():
+        path.rename(left / f"a{path.suffix}")
+    assert (left / "a.bed").stat().st_size == bed.stat().st_size
+    with pytest.raises(ValueError, match=r"is not a PLINK 1 \.bed file"):
+        gb.open_plink(left / "a")
+
+
 def test_the_bed_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named: list[str] = []
     replace = Path.replace

@@ -169,6 +169,25 @@ def test_a_write_that_fails__leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_write_that_is_killed__leaves_no_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(task: object) -> None:
+        compute(task)
+        shutil.copytree(tmp_path / "out", tmp_path / "left")
+
+    compute = vcf_zarr.compute
+    monkeypatch.setattr(vcf_zarr, "compute", killed)
+    (tmp_path / "out").mkdir()
+    ds = cohort(random_calls(1, 50, 4), chunks=(10, 4))
+    store = gb.to_vcf_zarr(ds, tmp_path / "out" / "a.vcz")
+    assert gb.open_vcf_zarr(store).sizes["variants"] == 50
+    (left,) = (tmp_path / "left").iterdir()
+    assert (left / "call_genotype" / "0.0.0").exists()
+    with pytest.raises(ValueError, match="is not a Zarr group"):
+        gb.open_vcf_zarr(left)
+
+
 def broken(block: np.ndarray, block_info: dict | None = None) -> np.ndarray:
     if block_info and block_info[None]["chunk-location"][0] == 3:
         raise OSError("broken")
