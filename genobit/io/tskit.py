@@ -15,6 +15,7 @@ import xarray as xr
 from genobit.data.guards.damage import named_failure
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
+from genobit.engine.options import require_fits
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 
@@ -87,9 +88,9 @@ def open_tskit(
     TypeError
         If ``path_or_ts`` is neither a path nor a tree sequence.
     ValueError
-        If the file is truncated or no tree sequence. If a position is not a whole number, two
-        individuals have different numbers of sample nodes, or a sample node has no individual. The
-        message names the first.
+        If the file is truncated, no tree sequence, or larger than ``eager_limit``. If a position is
+        not a whole number, two individuals have different numbers of sample nodes, or a sample node
+        has no individual. The message names the first.
     ModuleNotFoundError
         If tskit is not installed.
 
@@ -223,6 +224,8 @@ def _opened(path_or_ts: Any) -> tuple[str | None, tskit.TreeSequence, str | None
     if not path.is_file():
         msg = f"{path} does not exist, or is no file. Give the path of a .trees file."
         raise FileNotFoundError(msg)
+    # A task holds the whole tree sequence.
+    require_fits(str(path), path.stat().st_size)
     with named_failure(path, _DAMAGED):
         ts = tskit.load(path)
         return str(path), ts, ts.file_uuid

@@ -234,6 +234,7 @@ EXEMPT = {
     "da.parsimony_search outgroup": PLACES,
     "da.parsimony_search start": RESULT,
     "da.similarity other": SAME,
+    "ds.genetic_map table": "is joined by position; tests/io/test_genetic_map.py",
     "ds.join columns": "are names",
     "ds.join on": "are names",
     "ds.join table": "is joined by label; tests/data/test_join.py",

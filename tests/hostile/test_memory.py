@@ -100,6 +100,11 @@ def lying_record(path: Path) -> None:
     path.write_bytes(data[:start] + b"\xff" * 4 + data[start + 4 :])
 
 
+def tree_sequence(path: Path) -> None:
+    """A tree sequence with much behind it."""
+    hole(path, READERS["tskit"].files["a.trees"])
+
+
 def many_samples(path: Path) -> None:
     """A text matrix in gzip of more samples than it has room for."""
     path.write_bytes(compressed(b"0\n"))
@@ -112,6 +117,7 @@ VCF = b"##fileformat=VCFv4.3\n" + _COLUMNS + b"1\t1\t"
 HEADER = b"##fileformat=VCFv4.3\n##"
 NEXUS = b"#NEXUS\nbegin trees;\ntree a = (a,"
 READ = {
+    "tskit": "gb.open_tskit(path)",
     "plink": "gb.open_plink(path)",
     "vcf": "gb.open_vcf(path, cache_dir=path.parent)",
     "gcta": "gb.open_gcta(path.parent / 'a')",
@@ -166,6 +172,7 @@ BOMBS: dict[str, tuple[str, str, str, Callable[[Path], object], str]] = {
     "zarr2-texts": ("a.vcz", "a.vcz/sample_id/0", "zarr2", many_texts, "zarr"),
     "zip2": ("a.vcz.zip", "a.vcz.zip", "zip2", zip_bomb("variant_position/0"), "zarr"),
     "zip3": ("a.vcz.zip", "a.vcz.zip", "zip3", zip_bomb("variant_position/c/0"), "zarr"),
+    "tskit": ("a.trees", "a.trees", "tskit", tree_sequence, "tskit"),
     "pairs": ("a.parquet", "a.parquet", "pairs", many_rows, "pairs"),
 }
 
