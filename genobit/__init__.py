@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.measurements import measurements
     from genobit.io.pairs import open_pairs
+    from genobit.io.pgen import open_pgen
+    from genobit.io.pgen_files.pgen_writer import to_pgen
     from genobit.io.plink import open_plink
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
     from genobit.io.resumable_zarr import to_zarr
@@ -64,6 +66,7 @@ _PUBLIC = {
     "open_alignment": "genobit.io.alignment",
     "open_gcta": "genobit.io.gcta",
     "open_pairs": "genobit.io.pairs",
+    "open_pgen": "genobit.io.pgen",
     "open_plink": "genobit.io.plink",
     "open_plink_rel": "genobit.io.plink_rel",
     "open_tskit": "genobit.io.tskit",
@@ -74,6 +77,7 @@ _PUBLIC = {
     "sample_expression": "genobit.io.samples.sample_expression",
     "set_options": "genobit.engine.options",
     "to_gcta": "genobit.io.gcta",
+    "to_pgen": "genobit.io.pgen_files.pgen_writer",
     "to_plink": "genobit.io.writers.plink",
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",
@@ -94,6 +98,7 @@ __all__ = [
     "open_alignment",
     "open_gcta",
     "open_pairs",
+    "open_pgen",
     "open_plink",
     "open_plink_rel",
     "open_tskit",
@@ -104,6 +109,7 @@ __all__ = [
     "sample_expression",
     "set_options",
     "to_gcta",
+    "to_pgen",
     "to_plink",
     "to_plink_rel",
     "to_trees",

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import dask.array as da
 
 
-BED_ROWS: list[Callable[[xr.DataArray, int | None], tuple[da.Array, int] | None]] = []
-"""Functions that return the rows of the .bed file behind genotypes; `genobit.io.plink` adds one.
+FILE_PLANES: list[Callable[[xr.DataArray, Layout, int | None], dict[str, da.Array] | None]] = []
+"""Functions that pack the file behind unchanged genotypes without their calls.
 
-They take genotypes and the variants per chunk. They return uint8 (variants, bytes) and the number
-of samples, or None for genotypes from elsewhere.
+`genobit.io.plink` and `genobit.io.pgen` add one each. They take genotypes, a dosage layout and the
+variants per chunk, and return lazy planes, or None for genotypes from elsewhere.
 """
 
 
@@ -59,7 +59,7 @@ def pack(
     refuse = missing == "refuse" or _none_missing(calls)
     if chunk is None and rows == "variants":
         chunk = chunk_of_variants(len(numbers), layout.bits, len(layout.planes) + (not refuse))
-    planes = _bed_planes(source, layout, chunk) if chosen is ds and not refuse else None
+    planes = _file_planes(source, layout, chunk) if chosen is ds and not refuse else None
     if planes is None:
         along = (numbers, alleles, limits)
         planes = _call_planes(chosen, calls, layout, along, chunk, (refuse, haploid))
@@ -144,17 +144,15 @@ def _biallelic(
     return split, source, allele.astype(np.int8), limits.astype(np.int8)
 
 
-def _bed_planes(
+def _file_planes(
     calls: xr.DataArray, layout: Layout, chunk: int | None
 ) -> dict[str, da.Array] | None:
-    """Return planes unpacked from the .bed file of unchanged genotypes, or None for others."""
-    from genobit.engine.schedule.packing import pack_bed
-
+    """Return planes packed from the file of unchanged genotypes, or None for others."""
     if layout.kind == "dosage":
-        for rows_of in BED_ROWS:
-            found = rows_of(calls, chunk)
-            if found is not None:
-                return pack_bed(*found, layout)
+        for planes_of in FILE_PLANES:
+            planes = planes_of(calls, layout, chunk)
+            if planes is not None:
+                return planes
     return None
 
 

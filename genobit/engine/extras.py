@@ -25,6 +25,7 @@ EXTRAS = {
     "jupyterlab": "viz",
     "matplotlib": "viz",
     "msprime": "sample",
+    "pgenlib": "pgen",
     "pyarrow": "io",
     "s3fs": "remote",
     "tskit": "tskit",
@@ -34,6 +35,7 @@ EXTRAS = {
 REQUIREMENTS = {
     "cluster": ("distributed",),
     "io": ("bio2zarr[vcf]", "cyvcf2", "pyarrow"),
+    "pgen": ("pgenlib",),
     "remote": ("aiohttp", "s3fs"),
     "sample": ("msprime",),
     "trees": ("dendropy",),

@@ -42,7 +42,7 @@ def read_bim(path: Path) -> dict[str, np.ndarray]:
         return plain
     table = _read_table(path, BIM_COLUMNS, _bim_fault)
     try:
-        position = _positions(table["bp"].to_numpy(object))
+        position = whole_numbers(table["bp"].to_numpy(object))
         centimorgan = table["cM"].to_numpy(object).astype(np.float64)
     except (ValueError, OverflowError) as error:
         raise _line_error(path, BIM_COLUMNS, _bim_fault) from error
@@ -211,7 +211,7 @@ def _width_fault(fields: list[str], columns: tuple[str, ...]) -> str | None:
     return f"{found} where {len(columns)} are expected ({', '.join(columns)})"
 
 
-def _positions(text: np.ndarray) -> np.ndarray:
+def whole_numbers(text: np.ndarray) -> np.ndarray:
     """Parse whole numbers, which R may write as 1e+05."""
     try:
         return text.astype(np.int64)
@@ -226,7 +226,7 @@ def _positions(text: np.ndarray) -> np.ndarray:
 
 def _bim_fault(fields: list[str]) -> str | None:
     try:
-        _positions(np.array([fields[3]], dtype=object))
+        whole_numbers(np.array([fields[3]], dtype=object))
     except (ValueError, OverflowError):
         return f"bp is {fields[3]!r}, not a whole number"
     try:
@@ -247,22 +247,46 @@ def _fam_fault(fields: list[str]) -> str | None:
     return None
 
 
+def phenotype_note(
+    name: str, suffix: str, values: np.ndarray, zero: np.ndarray, column: str
+) -> dict[str, str]:
+    """Return attributes that warn about phenotypes coded 0 and 1.
+
+    ``zero`` is where 0 was read as missing; ``column`` is the code that reads the file's column.
+    """
+    known = values[~np.isnan(values)]
+    if not zero.any() or not known.size or (known == 2).any():
+        return {}
+    if int(zero.sum()) + known.size == values.size:
+        remedy = f"ds.assign({name}=ds.{name}.fillna(0))"
+    else:
+        remedy = f"read it with {column}, set -9 to NaN and assign its values as {name}"
+    note = (
+        f"the {suffix} codes phenotypes as 0 and 1, never 2, and PLINK reads 0 as missing (its "
+        f"classes are 1 and 2). If 0 is a class of its own: {remedy}"
+    )
+    return {"note": note}
+
+
 def _missing_as_nan(value: str) -> str:
     return "nan" if value in ("-9", "NA") else value
 
 
 def _phenotype(path: Path, column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        return phenotypes(column.to_numpy(object))
+    except ValueError as error:
+        raise _line_error(path, FAM_COLUMNS, _fam_fault) from error
+
+
+def phenotypes(text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return phenotypes as float64 with PLINK's missing codes as NaN, and where that code was 0.
 
     PLINK takes a column of only 0, 1, 2 and -9 for case/control, and then 0 is missing
     (https://www.cog-genomics.org/plink/1.9/input#pheno_encoding). In a quantitative trait 0 is a
-    value.
+    value. Raises ValueError for text that is not a number.
     """
-    text = column.to_numpy(object)
-    try:
-        values = np.array([_missing_as_nan(value) for value in text], dtype=np.float64)
-    except ValueError as error:
-        raise _line_error(path, FAM_COLUMNS, _fam_fault) from error
+    values = np.array([_missing_as_nan(value) for value in text], dtype=np.float64)
     values[values == -9] = np.nan
     classes = np.isin(values[~np.isnan(values)], (0.0, 1.0, 2.0)).all()
     zero = (values == 0) & classes
@@ -270,8 +294,13 @@ def _phenotype(path: Path, column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return values, zero
 
 
-def sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.ndarray:
-    """Return the individual ids if they are unique, else FAMILY_INDIVIDUAL."""
+def sample_ids(
+    path: Path, family: np.ndarray, individual: np.ndarray, first: int = 1
+) -> np.ndarray:
+    """Return the individual ids if they are unique, else FAMILY_INDIVIDUAL.
+
+    ``first`` is the number of the first sample's line in the file.
+    """
     import pandas as pd
 
     if not pd.Index(individual).has_duplicates:
@@ -282,10 +311,10 @@ def sample_ids(path: Path, family: np.ndarray, individual: np.ndarray) -> np.nda
     if repeated.any():
         index = int(np.flatnonzero(repeated)[0])
         # In numpy, a text that ends in NUL does not equal itself.
-        first = joined.tolist().index(joined[index])
+        earlier = joined.tolist().index(joined[index])
         msg = (
-            f"{path}, line {index + 1}: sample {family[index]} {individual[index]} "
-            f"(samples index {index}) is already on line {first + 1}. Sample ids must "
+            f"{path}, line {index + first}: sample {family[index]} {individual[index]} "
+            f"(samples index {index}) is already on line {earlier + first}. Sample ids must "
             "be unique: remove or rename one of the two (plink --update-ids)."
         )
         raise ValueError(msg)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, Literal
 
 import dask.array as da
@@ -12,25 +12,43 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import packer
+from genobit.engine.bits.layout import Layout
 from genobit.engine.files import address, is_address
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
-from genobit.engine.schedule.packing import row_chunk
+from genobit.engine.schedule.packing import DaskPlanes, pack_bed, row_chunk
 from genobit.io import _remote
-from genobit.io._plink_text import read_bim, read_fam
+from genobit.io._plink_text import phenotype_note, read_bim, read_fam
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
 
 # https://www.cog-genomics.org/plink/1.9/formats#bed: two fixed bytes, then the order.
-_MAGIC = b"\x6c\x1b"
+MAGIC = b"\x6c\x1b"
 _VARIANT_MAJOR, _SAMPLE_MAJOR = 1, 0
-HEADER = _MAGIC + bytes([_VARIANT_MAJOR])
+HEADER = MAGIC + bytes([_VARIANT_MAJOR])
 _HEADER_BYTES = len(HEADER)
 
 # Bytes of int8 calls in a chunk. Its rows are a multiple of 64, so that planes with variants along
 # the bits have whole words.
 _CHUNK_BYTES = 64 * 2**20
 _ROWS_MULTIPLE = 64
+
+
+Chunks = int | Literal["auto"] | tuple[int, ...]
+
+
+def variant_chunks(chunks: Chunks, n_variants: int, n_samples: int) -> tuple[int, ...]:
+    """Return the chunk sizes along variants; "auto" makes chunks of about 64 MB of calls."""
+    if isinstance(chunks, tuple):
+        return chunks
+    if chunks == "auto":
+        rows = _CHUNK_BYTES // max(2 * n_samples, 1)
+        chunks = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
+    if chunks < 1:
+        msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
+        raise ValueError(msg)
+    whole, rest = divmod(n_variants, chunks)
+    return (chunks,) * whole + ((rest,) if rest or not whole else ())
 
 
 @dataclass(frozen=True)
@@ -57,11 +75,11 @@ class BedFile:
         match the numbers of variants and samples.
         """
         header = self._bytes(0, _HEADER_BYTES)
-        if header[:2] != _MAGIC or len(header) < _HEADER_BYTES:
+        if header[:2] != MAGIC or len(header) < _HEADER_BYTES:
             msg = (
                 f"{self.path} is not a PLINK 1 .bed file: it begins with "
-                f"{header[:2].hex(' ') or 'nothing'} instead of {_MAGIC.hex(' ')}. For VCF or BCF "
-                "use open_vcf; PLINK 2 .pgen: plink2 --pfile NAME --make-bed --out NEW."
+                f"{header[:2].hex(' ') or 'nothing'} instead of {MAGIC.hex(' ')}. For VCF or BCF "
+                "use open_vcf."
             )
             raise ValueError(msg)
         if header[2] == _SAMPLE_MAJOR:
@@ -71,7 +89,10 @@ class BedFile:
             )
             raise ValueError(msg)
         if header[2] != _VARIANT_MAJOR:
-            msg = f"{self.path} has {header[2]} as its third byte; a variant-major .bed has 1."
+            msg = (
+                f"{self.path} has {header[2]} as its third byte; a variant-major .bed has 1. "
+                "For PLINK 2 .pgen use open_pgen."
+            )
             raise ValueError(msg)
         self._validate_size()
 
@@ -122,32 +143,20 @@ class BedFile:
         stat = Path(self.path).stat()
         return stat.st_size, stat.st_mtime_ns
 
-    def raw_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
+    def raw_array(self, chunks: Chunks = "auto") -> da.Array:
         """Return the rows lazily: uint8 (variants, bytes_per_row), chunked along variants."""
-        sizes = self._row_chunks(chunks)
+        sizes = variant_chunks(chunks, self.n_variants, self.n_samples)
         return from_reader(_Rows(self), (sizes, (self.bytes_per_row,)), self._name("rows", sizes))
 
-    def call_array(self, chunks: int | Literal["auto"] | tuple[int, ...] = "auto") -> da.Array:
+    def call_array(self, chunks: Chunks = "auto") -> da.Array:
         """Return the calls as a lazy array: int8 (variants, samples, 2), chunked along variants.
 
         0 is A2, 1 is A1 and -1 is missing.
         """
-        sizes = self._row_chunks(chunks)
+        sizes = variant_chunks(chunks, self.n_variants, self.n_samples)
         return from_reader(
             _Calls(self), (sizes, (self.n_samples,), (2,)), self._name("calls", sizes)
         )
-
-    def _row_chunks(self, chunks: int | Literal["auto"] | tuple[int, ...]) -> tuple[int, ...]:
-        if isinstance(chunks, tuple):
-            return chunks
-        if chunks == "auto":
-            rows = _CHUNK_BYTES // max(2 * self.n_samples, 1)
-            chunks = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
-        if chunks < 1:
-            msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
-            raise ValueError(msg)
-        whole, rest = divmod(self.n_variants, chunks)
-        return (chunks,) * whole + ((rest,) if rest or not whole else ())
 
     def _name(self, kind: str, sizes: tuple[int, ...]) -> str:
         """Return the name of a lazy array, equal for the same bytes in the same chunks."""
@@ -252,6 +261,7 @@ def open_plink(
     """
     bed_path = _bed_path(path)
     bim, fam = _tables(bed_path)
+    samples = sample_variables(fam, PurePosixPath(bed_path).with_suffix(".fam"))
     bed = BedFile(bed_path, n_variants=bim["id"].size, n_samples=fam["id"].size)
     bed.validate()
     calls = bed.call_array(chunks)
@@ -260,15 +270,10 @@ def open_plink(
         "call_genotype": (("variants", "samples", "ploidy"), calls, attrs),
         "variant_contig": ("variants", bim["contig"]),
         "variant_position": ("variants", bim["position"]),
-        "variant_id": _texts(("variants",), bim["id"]),
-        "variant_allele": _texts(("variants", "alleles"), bim["alleles"]),
+        "variant_id": texts(("variants",), bim["id"]),
+        "variant_allele": texts(("variants", "alleles"), bim["alleles"]),
         "contig_id": ("contigs", bim["contig_id"]),
-        "sample_id": ("samples", fam["id"]),
-        "sample_family_id": ("samples", fam["family_id"]),
-        "sample_father_id": ("samples", fam["father_id"]),
-        "sample_mother_id": ("samples", fam["mother_id"]),
-        "sample_sex": ("samples", fam["sex"]),
-        "sample_phenotype": ("samples", fam["phenotype"], _phenotype_note(bed_path, fam)),
+        **samples,
     }
     if bim["centimorgan"].any():
         variables["variant_genetic_position"] = (
@@ -289,27 +294,22 @@ def _tables(bed_path: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]
         return read_bim(bim), read_fam(fam)
 
 
-def _phenotype_note(bed_path: str, fam: dict[str, np.ndarray]) -> dict[str, str]:
-    """Return attributes that warn about phenotypes coded 0 and 1."""
-    known = fam["phenotype"][~np.isnan(fam["phenotype"])]
-    if not fam["phenotype_zero"].any() or not known.size or (known == 2).any():
-        return {}
-    if int(fam["phenotype_zero"].sum()) + known.size == fam["phenotype"].size:
-        remedy = "ds.assign(sample_phenotype=ds.sample_phenotype.fillna(0))"
-    else:
-        file = PurePosixPath(bed_path).with_suffix(".fam").name
-        remedy = (
-            f"read it with pd.read_csv({file!r}, sep=r'\\s+', header=None)[5], set -9 to NaN and "
-            "assign its values as sample_phenotype"
-        )
-    note = (
-        "the .fam codes phenotypes as 0 and 1, never 2, and PLINK reads 0 as missing (its classes "
-        f"are 1 and 2). If 0 is a class of its own: {remedy}"
+def sample_variables(
+    fam: dict[str, np.ndarray], path: PurePath
+) -> dict[str, tuple[str, np.ndarray, dict[str, str]]]:
+    """Return the variables of what `read_fam` read of a path."""
+    column = f"pd.read_csv({path.name!r}, sep=r'\\s+', header=None)[5]"
+    note = phenotype_note(
+        "sample_phenotype", path.suffix, fam["phenotype"], fam["phenotype_zero"], column
     )
-    return {"note": note}
+    names = ("id", "family_id", "father_id", "mother_id", "sex", "phenotype")
+    return {
+        f"sample_{name}": ("samples", fam[name], note if name == "phenotype" else {})
+        for name in names
+    }
 
 
-def _texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:
+def texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:
     """Return a Variable of objects unchanged; xarray would convert them twice, 0.1 us each."""
     return xr.Variable(dims, values, fastpath=True)
 
@@ -349,12 +349,12 @@ def _bed_path(path: str | os.PathLike[str]) -> str:
     return str(bed.absolute())
 
 
-def _bed_rows(call_genotype: xr.DataArray, chunk: int | None) -> tuple[da.Array, int] | None:
-    """Return the .bed rows behind an array and the number of samples; see `packer.BED_ROWS`."""
-    bed = bed_source(call_genotype)
+def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlanes | None:
+    """Return the planes of the .bed file behind calls; see `packer.FILE_PLANES`."""
+    bed = bed_source(calls)
     if bed is None:
         return None
-    return bed.raw_array(row_chunk(bed.bytes_per_row, chunk)), bed.n_samples
+    return pack_bed(bed.raw_array(row_chunk(bed.bytes_per_row, chunk)), bed.n_samples, layout)
 
 
-packer.BED_ROWS.append(_bed_rows)
+packer.FILE_PLANES.append(_planes)

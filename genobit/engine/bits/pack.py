@@ -1,4 +1,4 @@
-"""Pack genotype calls or rows of PLINK .bed files into bit planes.
+"""Pack genotype calls, rows of PLINK .bed files or counts of an allele into bit planes.
 
 A kernel stops at the first call that breaks a rule and returns the rule and the call's position.
 `genobit.engine.schedule.packing` knows the names and writes the error message.
@@ -179,6 +179,29 @@ def split_bed(raw: NDArray[np.uint8], samples: int, planes: NDArray[np.uint64]) 
             planes[1, i, w] = ~(low | high)
             planes[2, i, w] = high | ~low
         _clear_tail(planes, i, samples)
+
+
+@njit
+def pack_counts(counts: NDArray[np.int8], planes: NDArray[np.uint64]) -> None:
+    """Pack copies of an allele (rows, samples) into planes (3, rows, words).
+
+    The planes are carrier, hom_alt and called. A count is 0, 1 or 2, or negative if it is missing.
+    """
+    rows, n = counts.shape
+    tail = np.full(64, np.int8(-1))
+    rest = n % 64
+    for i in range(rows):
+        row = counts[i]
+        for w in range(planes.shape[2]):
+            if 64 * w + 64 <= n:
+                block, at = row, 64 * w
+            else:
+                for k in range(rest):
+                    tail[k] = row[64 * w + k]
+                block, at = tail, 0
+            planes[0, i, w] = ~less_mask(block, at, np.int8(1))
+            planes[1, i, w] = equal_mask(block, at, np.int8(2))
+            planes[2, i, w] = ~less_mask(block, at, np.int8(0))
 
 
 @njit

@@ -1,4 +1,4 @@
-"""Pack genotype calls or .bed rows into planes, one task per chunk, and edit packed chunks."""
+"""Pack calls, .bed rows or counts into planes, one task per chunk, and edit packed chunks."""
 
 from __future__ import annotations
 
@@ -265,6 +265,24 @@ def _split_chunk(blocks: Any, *, layout: Layout, samples: int) -> NDArray[np.uin
     raw = joined(blocks)
     planes = np.empty((3, raw.shape[0], words_for(samples)), np.uint64)
     pack.split_bed(raw, samples, planes)
+    return _oriented(planes, layout, samples)
+
+
+def pack_counts(counts: da.Array, layout: Layout) -> DaskPlanes:
+    """Pack copies of an allele (variants, samples) int8, negative for missing calls."""
+    names = (*layout.planes, CALLED)
+    samples = counts.shape[1]
+    stacked = _stacked(_counts_chunk, layout, len(names), counts, "vc", (), samples=samples)
+    return _named(stacked, names)
+
+
+def _counts_chunk(blocks: Any, *, layout: Layout) -> NDArray[np.uint64]:
+    from genobit.engine.bits import pack
+
+    counts = joined(blocks)
+    rows, samples = counts.shape
+    planes = np.empty((3, rows, words_for(samples)), np.uint64)
+    pack.pack_counts(counts, planes)
     return _oriented(planes, layout, samples)
 
 
