@@ -40,3 +40,14 @@ def plink_log(fileset: Path, out: Path, *options: str) -> str:
     command = ["plink1.9", "--bfile", str(fileset), "--allow-no-sex", *options, "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     return done.stdout + done.stderr
+
+
+PLINK2 = pytest.mark.skipif(shutil.which("plink2") is None, reason="plink2 is not installed")
+
+
+def plink2(out: Path, *options: str) -> str:
+    """Run plink2; returns what it printed, and fails if it does."""
+    command = ["plink2", "--threads", "1", *options, "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr

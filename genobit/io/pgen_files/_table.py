@@ -93,9 +93,8 @@ class Table:
 
     def fault(self, fault: Fault) -> ValueError:
         """Return the error for the first line with another width, or with a fault."""
-        for number, raw in enumerate(self.data[self._begin :].split(b"\n"), start=self.first):
-            if not raw and number > self.first:
-                continue
+        lines = self.data[self._begin :].removesuffix(b"\n").split(b"\n")
+        for number, raw in enumerate(lines, start=self.first):
             fields = self._decoded(raw, number).split()
             if len(fields) != len(self.columns):
                 found = f"it has {len(fields)} fields" if fields else "it is empty"

@@ -1,0 +1,552 @@
+"""PLINK 2 filesets against plink2, and against the genotypes that they were made of."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import struct
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import dask
+import numpy as np
+import pandas as pd
+import pgenlib
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import genobit as gb
+from genobit.io.kernels.pgen import narrow_alleles
+from genobit.io.pgen import PgenFile, pgen_source
+from genobit.io.pgen_files._header import PROVISIONAL, read_header
+from tests.laziness import raise_if_dask_computes
+from tests.programs import PLINK2, plink2
+
+CONTIGS = ("1", "22", "X", "Y", "MT")
+PLANES = ("plane_carrier", "plane_hom_alt", "plane_called")
+
+
+class Made:
+    """Genotypes as arrays, and as VCF: partial phase, missing calls, up to four alleles."""
+
+    def __init__(self, seed: int, variants: int, samples: int, *, haploid: bool = False) -> None:
+        rng = np.random.default_rng(seed)
+        self.alleles = rng.choice([2, 2, 2, 3, 4], variants)
+        frequency = rng.uniform(0.02, 0.9, (variants, 1, 1))
+        other = rng.integers(1, self.alleles[:, None, None], (variants, samples, 2))
+        self.calls = np.where(rng.uniform(size=other.shape) < frequency, other, 0).astype(np.int8)
+        self.calls[rng.uniform(size=variants) < 0.15] = 0
+        self.calls[rng.uniform(size=variants) < 0.05] = 1
+        self.calls[rng.uniform(size=(variants, samples)) < 0.06] = -1
+        self.phase = rng.uniform(size=(variants, samples)) < rng.choice([0, 0.5, 1], (variants, 1))
+        self.contig = np.sort(rng.integers(0, len(CONTIGS) if haploid else 2, variants))
+        self.male = rng.uniform(size=samples) < 0.5
+        # One allele: males on X and Y, and all on MT. plink2 stores it as a homozygous call.
+        self.one = self.male & np.isin(self.contig, (2, 3))[:, None] | (self.contig == 4)[:, None]
+        self.calls[self.one, 1] = self.calls[self.one, 0]
+        self.calls[(self.contig == 3)[:, None] & ~self.male] = -1
+
+    @property
+    def expected(self) -> np.ndarray:
+        """The calls in the order of a .pgen: without phase, the lower allele first."""
+        calls = self.calls.copy()
+        calls[~self.phase] = np.sort(calls[~self.phase], axis=1)
+        return calls
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which calls have known phase."""
+        equal = self.calls[:, :, 0] == self.calls[:, :, 1]
+        return (self.phase | equal) & (self.calls[:, :, 0] >= 0)
+
+    def vcf(self, folder: Path) -> Path:
+        """Write the VCF, and the sexes, and return the path."""
+        fixed = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT"]
+        samples = [f"S{s}" for s in range(self.calls.shape[1])]
+        lines = ["##fileformat=VCFv4.3", *(f"##contig=<ID={name}>" for name in CONTIGS)]
+        lines += ['##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype">']
+        lines += ['##FILTER=<ID=q10,Description="Low">', "\t".join([*fixed, *samples])]
+        for v, row in enumerate(self.calls):
+            alt = ",".join(["C", "G", "T"][: self.alleles[v] - 1])
+            quality, passed = [(".", "."), ("30.5", "PASS"), ("7", "q10")][v % 3]
+            texts = []
+            for s, (a, b) in enumerate(row):
+                part = "|" if self.phase[v, s] else "/"
+                two = "./." if a < 0 else f"{a}{part}{b}"
+                texts.append(two.split(part, maxsplit=1)[0][:1] if self.one[v, s] else two)
+            contig, position = CONTIGS[self.contig[v]], str(3_000_000 + 10 * v)
+            head = [contig, position, f"v{v}", "A", alt, quality, passed, ".", "GT"]
+            lines.append("\t".join([*head, *texts]))
+        (folder / "a.vcf").write_text("\n".join(lines) + "\n")
+        sexes = "".join(f"S{s}\t{1 if male else 2}\n" for s, male in enumerate(self.male))
+        (folder / "sexes.txt").write_text("#IID\tSEX\n" + sexes)
+        return folder / "a.vcf"
+
+    def dataset(self, chunk: int | None = None) -> xr.Dataset:
+        """The genotypes as a Dataset, lazy in chunks of so many variants."""
+        names = np.array([["A", "C", "G", "T"]] * self.alleles.size, object)
+        names[np.arange(4) >= self.alleles[:, None]] = ""
+        ds = xr.Dataset(
+            {
+                "call_genotype": (("variants", "samples", "ploidy"), self.calls),
+                "call_genotype_phased": (("variants", "samples"), self.known),
+                "variant_allele": (("variants", "alleles"), names),
+                "variant_position": ("variants", 3_000_000 + 10 * np.arange(self.alleles.size)),
+                "variant_contig": ("variants", self.contig),
+                "variant_id": ("variants", [f"v{v}" for v in range(self.alleles.size)]),
+                "contig_id": ("contigs", list(CONTIGS)),
+                "sample_id": ("samples", [f"S{s}" for s in range(self.calls.shape[1])]),
+                "sample_sex": ("samples", np.where(self.male, 1, 2)),
+            }
+        )
+        return ds if chunk is None else ds.chunk({"variants": chunk})
+
+
+def dosage(calls: np.ndarray) -> np.ndarray:
+    return np.where(calls[..., 0] < 0, -1, (calls == 1).sum(axis=-1))
+
+
+def imported(folder: Path, made: Made, *options: str) -> Path:
+    """Make a .pgen of the VCF with plink2."""
+    vcf = made.vcf(folder)
+    sexes = ("--update-sex", str(folder / "sexes.txt"), "--split-par", "hg19")
+    plink2(folder / "a", "--vcf", str(vcf), *sexes, "--make-pgen", *options)
+    return folder / "a.pgen"
+
+
+@pytest.fixture
+def made() -> Made:
+    return Made(1, 40, 13)
+
+
+@pytest.fixture
+def path(tmp_path: Path, made: Made) -> Path:
+    return gb.to_pgen(made.dataset(), tmp_path / "a")
+
+
+# Against plink2
+
+
+@PLINK2
+@pytest.mark.parametrize("seed", [1, 2])
+def test_calls_and_phase_are_those_of_the_vcf(tmp_path: Path, seed: int) -> None:
+    made = Made(seed, 300, 37, haploid=True)
+    ds = gb.open_pgen(imported(tmp_path, made), chunks=64)
+    np.testing.assert_array_equal(ds.call_genotype, made.expected)
+    np.testing.assert_array_equal(ds.call_genotype_phased, made.known)
+    np.testing.assert_array_equal(ds.sample_sex, np.where(made.male, 1, 2))
+    expected = made.dataset()
+    for name in ("variant_position", "variant_id", "variant_allele"):
+        np.testing.assert_array_equal(ds[name], expected[name])
+    names = ds.contig_id.values[ds.variant_contig.values]
+    assert names.tolist() == [CONTIGS[k] for k in made.contig]
+    quality = np.tile([np.nan, 30.5, 7], 100).astype(np.float32)
+    np.testing.assert_array_equal(ds.variant_quality, quality)
+    assert ds.filter_id.values.tolist() == ["PASS", "q10"]
+    passed = np.tile([[False, False], [True, False], [False, True]], (100, 1))
+    np.testing.assert_array_equal(ds.variant_filter, passed)
+
+
+@PLINK2
+def test_counts_and_planes_are_those_of_make_bed(tmp_path: Path) -> None:
+    made = Made(3, 400, 133, haploid=True)
+    pgen = imported(tmp_path, made, "--max-alleles", "2")
+    plink2(tmp_path / "b", "--pfile", str(pgen.with_suffix("")), "--make-bed")
+    ds, bed = gb.open_pgen(pgen), gb.open_plink(tmp_path / "b")
+    assert 200 < ds.sizes["variants"] == bed.sizes["variants"] < 400
+    two, expected = (dosage(x.call_genotype.values) for x in (ds, bed))
+    np.testing.assert_array_equal(two, expected)
+    assert (expected < 0).any()
+    assert not (expected > 0).any(axis=1).all()
+    for options in ({}, {"rows": "samples"}):
+        found, right = (x.genobit.pack(**options) for x in (ds, bed))
+        for plane in PLANES:
+            np.testing.assert_array_equal(found[plane], right[plane])
+    # Beside .bim and .fam, as plink2 --bpfile reads it.
+    for suffix in (".pvar", ".psam"):
+        pgen.with_suffix(suffix).unlink()
+    for suffix in (".bim", ".fam"):
+        (tmp_path / f"b{suffix}").rename(pgen.with_suffix(suffix))
+    beside = gb.open_pgen(pgen)
+    np.testing.assert_array_equal(beside.call_genotype, ds.call_genotype)
+    np.testing.assert_array_equal(beside.variant_allele, ds.variant_allele)
+    np.testing.assert_array_equal(beside.sample_sex, ds.sample_sex)
+    assert beside.sample_phenotype.isnull().all()
+
+
+@PLINK2
+def test_dosages_are_those_of_plink2(tmp_path: Path) -> None:
+    freq = ("dosage-freq=0.4", "--seed", "1", "--make-pgen")
+    plink2(tmp_path / "a", "--dummy", "33", "70", "0.1", *freq)
+    out = ("--pfile", str(tmp_path / "a"), "--export", "A-transpose")
+    plink2(tmp_path / "b", *out)
+    table = pd.read_csv(tmp_path / "b.traw", sep="\t")
+    ds = gb.open_pgen(tmp_path / "a", dosages=True, chunks=32)
+    assert ds.call_dosage.dtype == np.float32
+    assert ds.call_dosage.chunks == ds.call_genotype_phased.chunks
+    assert (table["COUNTED"] == ds.variant_allele[:, 0].values).all()
+    np.testing.assert_allclose(2 - ds.call_dosage, table.iloc[:, 6:], atol=1e-4)
+    assert "call_dosage" not in gb.open_pgen(tmp_path / "a")
+
+
+@PLINK2
+def test_tables_of_plink2_compressed_and_with_several_phenotypes(tmp_path: Path) -> None:
+    lines = ("--dummy", "20", "3000", "--make-pgen", "vzs")
+    plink2(tmp_path / "a", *lines)
+    assert (tmp_path / "a.pvar.zst").is_file()
+    compressed = gb.open_pgen(tmp_path / "a")
+    assert compressed.variant_id.values.tolist() == [f"snp{v}" for v in range(3000)]
+    assert set(np.unique(compressed.sample_phenotype)) == {1.0, 2.0}
+    plink2(tmp_path / "b", "--pfile", str(tmp_path / "a"), "vzs", "--make-pgen")
+    plain = gb.open_pgen(tmp_path / "b")
+    sources = ("call_genotype", "call_genotype_phased")
+    xr.testing.assert_identical(
+        plain.drop_vars(sources).drop_attrs(), compressed.drop_vars(sources).drop_attrs()
+    )
+    data = (tmp_path / "a.pvar.zst").read_bytes()
+    (tmp_path / "a.pvar.zst").write_bytes(data[: len(data) // 2])
+    with pytest.raises(ValueError, match=r"a.pvar.zst.* cannot be read: .*truncated or damaged"):
+        gb.open_pgen(tmp_path / "a")
+
+
+# Packing
+
+
+def test_planes_are_those_of_the_calls(tmp_path: Path) -> None:
+    made = Made(5, 150, 70)
+    made.calls[made.calls > 1] = 1
+    made.alleles[:] = 2
+    ds = gb.open_pgen(gb.to_pgen(made.dataset(), tmp_path / "a"), chunks=64)
+    assert isinstance(pgen_source(ds.call_genotype), PgenFile)
+    expected = made.dataset().genobit.pack()
+    found = ds.genobit.pack()
+    for plane in PLANES:
+        np.testing.assert_array_equal(found[plane], expected[plane])
+    assert found.attrs["counted_allele"] == "variant_allele[:, 1] (ALT)"
+
+
+def test_packing_reads_counts_and_not_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Made(5, 150, 70)
+    gb.to_pgen(made.dataset(), tmp_path / "several")
+    gb.to_pgen(made.dataset().isel(variants=made.alleles == 2), tmp_path / "two")
+
+    def calls(*_: object) -> None:
+        raise AssertionError("calls were read")
+
+    monkeypatch.setattr(PgenFile, "calls", calls)
+    gb.open_pgen(tmp_path / "two").genobit.pack().compute()
+    several = gb.open_pgen(tmp_path / "several")
+    with pytest.raises(AssertionError, match="calls were read"):
+        several.genobit.pack(multiallelic="drop").compute()
+    # A file with several alleles says so by its labels; without these, the calls decide.
+    with pytest.raises(AssertionError, match="calls were read"):
+        several.drop_vars("variant_allele").genobit.pack().compute()
+
+
+def test_multiallelic_variants_are_refused_dropped_or_split(path: Path, made: Made) -> None:
+    ds = gb.open_pgen(path)
+    with pytest.raises(ValueError, match="alleles"):
+        ds.genobit.pack()
+    for policy in ("drop", "split"):
+        expected = made.dataset().genobit.pack(multiallelic=policy)
+        found = ds.genobit.pack(multiallelic=policy)
+        for plane in PLANES:
+            np.testing.assert_array_equal(found[plane], expected[plane])
+
+
+def test_haplotypes_of_phased_files_and_of_others(tmp_path: Path) -> None:
+    made = Made(7, 90, 40)
+    unphased = gb.open_pgen(gb.to_pgen(made.dataset(), tmp_path / "a"))
+    mixed = ~made.known & (made.calls[:, :, 0] != made.calls[:, :, 1])
+    with pytest.raises(ValueError, match=r"is not phased: pack dosages") as error:
+        unphased.genobit.pack(phased=True, multiallelic="split").compute()
+    # Any task may be the first.
+    v, s = map(int, re.findall(r"=(\d+)", str(error.value))[:2])
+    assert mixed[v, s]
+    made.phase[:] = True
+    phased = gb.open_pgen(gb.to_pgen(made.dataset(), tmp_path / "b"))
+    found = phased.genobit.pack(phased=True, multiallelic="drop")
+    expected = made.dataset().genobit.pack(phased=True, multiallelic="drop")
+    for plane in ("plane_alt", "plane_called"):
+        np.testing.assert_array_equal(found[plane], expected[plane])
+
+
+def test_source_of_anything_else(path: Path, made: Made) -> None:
+    ds = gb.open_pgen(
+        gb.to_pgen(made.dataset().isel(variants=made.alleles == 2), path.parent / "b")
+    )
+    calls = ds.call_genotype
+    touched = {
+        "sliced": calls.isel(variants=slice(0, 9)),
+        "computed with": calls * 1,
+        "rechunked": calls.chunk({"variants": 5}),
+        "in memory": calls.compute(),
+        "renamed": calls.rename(variants="samples", samples="variants"),
+        "without attributes": calls.drop_attrs(),
+        "of several alleles": gb.open_pgen(path).call_genotype,
+    }
+    assert {kind: pgen_source(array) for kind, array in touched.items()} == dict.fromkeys(touched)
+    assert pgen_source(calls) is not None
+    os.utime(path.parent / "b.pgen", ns=(1, 1))
+    assert pgen_source(calls) is None
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(1, 40))
+def test_narrow_alleles__is_the_maximum_with_minus_one(seed: int, rows: int, n: int) -> None:
+    alleles = np.random.default_rng(seed).integers(-9, 128, (rows, n)).astype(np.int32)
+    calls = np.empty((rows, n), np.int8)
+    narrow_alleles(alleles, calls)
+    np.testing.assert_array_equal(calls, np.maximum(alleles, -1))
+
+
+# Laziness and tasks
+
+
+def test_opening_computes_nothing(path: Path) -> None:
+    with raise_if_dask_computes():
+        ds = gb.open_pgen(path, dosages=True, chunks=16)
+        pgen_source(ds.call_genotype)
+    assert ds.call_genotype.chunksizes["variants"] == (16, 16, 8)
+    assert ds.call_genotype.chunksizes["samples"] == (13,)
+
+
+def test_slices_of_every_kind(path: Path, made: Made) -> None:
+    ds = gb.open_pgen(path, chunks=9, dosages=True)
+    dosages = np.where(made.calls[:, :, 0] < 0, np.nan, (made.calls == 1).sum(axis=2))
+    for pick in (
+        {"variants": slice(3, 28), "samples": [0, 2]},
+        {"variants": slice(None, None, -2)},
+        {"variants": 5},
+        {"variants": [1, 39, 1]},
+        {"samples": slice(12, 0, -3), "variants": slice(29, 2, -3)},
+        {"variants": slice(4, 4)},
+    ):
+        some = made.dataset().assign(expected=(made.dataset().call_genotype.dims, made.expected))
+        some = some.assign(dosages=(("variants", "samples"), dosages)).isel(pick)
+        found = ds.isel(pick)
+        np.testing.assert_array_equal(found.call_genotype, some.expected)
+        np.testing.assert_array_equal(found.call_genotype_phased, some.call_genotype_phased)
+        np.testing.assert_array_equal(found.call_dosage, some.dosages)
+
+
+def test_threads_read_with_readers_of_their_own(tmp_path: Path) -> None:
+    made = Made(8, 2000, 60)
+    ds = gb.open_pgen(gb.to_pgen(made.dataset(), tmp_path / "a"), chunks=64)
+    with dask.config.set(pool=ThreadPoolExecutor(8)):
+        np.testing.assert_array_equal(ds.call_genotype, made.expected)
+
+
+@pytest.mark.distributed
+def test_other_processes_open_the_file_themselves(path: Path, made: Made) -> None:
+    calls = gb.open_pgen(path, chunks=16).call_genotype
+    with dask.config.set(scheduler="processes", num_workers=2):
+        np.testing.assert_array_equal(calls, made.expected)
+
+
+def test_a_file_is_a_few_numbers_when_pickled(path: Path, made: Made) -> None:
+    pgen = PgenFile(str(path), 40, 13, np.stack([[3, 5], [3, 4]]))
+    again = pickle.loads(pickle.dumps(pgen))
+    assert len(pickle.dumps(pgen)) < 1000
+    np.testing.assert_array_equal(again.multiallelic, pgen.multiallelic)
+    with raise_if_dask_computes():
+        first, second = (gb.open_pgen(path).call_genotype.data.name for _ in range(2))
+    assert first == second
+
+
+# Tables
+
+
+def tables(path: Path, pvar: str = "", psam: str = "") -> Path:
+    if pvar:
+        path.with_suffix(".pvar").write_text(pvar)
+    if psam:
+        path.with_suffix(".psam").write_text(psam)
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Two variants of three samples."""
+    calls = np.array([[[0, 1], [1, 1], [-1, -1]], [[0, 0], [0, 1], [0, 1]]], np.int8)
+    ds = xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "variant_allele": (("variants", "alleles"), [["A", "C"], ["G", "T"]]),
+            "variant_position": ("variants", [10, 20]),
+            "variant_contig": ("variants", ["1", "1"]),
+            "sample_id": ("samples", ["a", "b", "c"]),
+        }
+    )
+    return gb.to_pgen(ds, tmp_path / "small")
+
+
+@pytest.mark.parametrize(
+    "pvar",
+    [
+        "#CHROM POS ID REF ALT\n1 10 x A C\n1 20 y G .",
+        "##a=b\n#CHROM\tPOS\tID\tREF\tALT\n1\t10\tx\tA\tC\r\n1\t20\ty\tG\t.\r\n",
+        "1 x 0 10 C A\n1 y 0 20 . G\n",
+        "#CHROM POS ID REF ALT QUAL FILTER INFO CM\n1 10 x A C . . P 0\n1 20 y G . 5 PASS C=1 0.25",
+    ],
+)
+def test_variants_in_every_form(small: Path, pvar: str) -> None:
+    ds = gb.open_pgen(tables(small, pvar=pvar))
+    assert ds.variant_id.values.tolist() == ["x", "y"]
+    assert ds.variant_position.values.tolist() == [10, 20]
+    none = "." if "#" not in pvar else ""
+    assert ds.variant_allele.values.tolist() == [["A", "C"], ["G", none]]
+    assert ("variant_genetic_position" in ds) == ("CM" in pvar)
+    if "CM" in pvar:
+        assert ds.variant_genetic_position.values.tolist() == [0, 0.25]
+        assert ds.variant_filter.values.tolist() == [[False], [True]]
+
+
+def test_samples_with_ids_alone(small: Path) -> None:
+    ds = gb.open_pgen(tables(small, psam="#IID\nx\ny\nz\n"))
+    assert ds.sample_id.values.tolist() == ["x", "y", "z"]
+    assert [name for name in ds if str(name).startswith("sample_")] == ["sample_id"]
+
+
+def test_samples_with_families_and_phenotypes(small: Path) -> None:
+    head = "##note\n#FID IID PAT MAT SEX PHENO1 BMI town"
+    rows = ["F1 a 0 0 M 1 20.5 Bath", "F2 a 0 0 f 2 -9 NONE", "F3 a x y NA -9 nan Ayr"]
+    ds = gb.open_pgen(tables(small, psam="\n".join([head, *rows])))
+    assert ds.sample_id.values.tolist() == ["F1_a", "F2_a", "F3_a"]
+    assert ds.sample_family_id.values.tolist() == ["F1", "F2", "F3"]
+    assert ds.sample_mother_id.values.tolist() == ["0", "0", "y"]
+    assert ds.sample_sex.values.tolist() == [1, 2, 0]
+    np.testing.assert_array_equal(ds.sample_phenotype, [1, 2, np.nan])
+    np.testing.assert_array_equal(ds.sample_BMI, [20.5, np.nan, np.nan])
+    assert ds.sample_town.values.tolist() == ["Bath", "", "Ayr"]
+
+
+def test_a_psam_without_header_is_a_fam(small: Path) -> None:
+    ds = gb.open_pgen(tables(small, psam="F a 0 0 1 2\nF b 0 0 2 1\nF c 0 0 0 -9\n"))
+    assert ds.sample_id.values.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(ds.sample_phenotype, [2, 1, np.nan])
+
+
+def test_phenotypes_of_0_and_1_are_explained(small: Path) -> None:
+    ds = gb.open_pgen(tables(small, psam="#IID case\na 0\nb 1\nc 0\n"))
+    np.testing.assert_array_equal(ds.sample_case, [np.nan, 1, np.nan])
+    remedy = r"the .psam codes phenotypes as 0 and 1, .*ds.assign\(sample_case=ds.sample_case.fill"
+    with pytest.raises(ValueError, match=remedy):
+        ds.genobit.epistasis("sample_case", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("pvar", "psam", "message"),
+    [
+        ("#CHROM POS ID REF ALT\n1 10 x A C\n1 20 y G", "", r"pvar, line 3: it has 4 fields"),
+        ("#CHROM POS ID REF ALT\n1 10 x A C\n1 20 y G T T", "", r"line 3: it has 6 fields"),
+        ("#CHROM POS ID REF ALT\n1 10 x A C\n\n1 20 y G T", "", r"line 3: it is empty"),
+        ("#CHROM POS ID REF ALT\n1 1e1 x A C\n1 2.5 y G T", "", r"line 3: POS is '2.5'"),
+        ("#CHROM POS ID REF ALT CM\n1 1 x A C a\n1 2 y G T 0", "", r"line 2: CM is 'a'"),
+        ("#CHROM POS ID REF ALT QUAL\n1 1 x A C .\n1 2 y G T q", "", r"line 3: QUAL is 'q'"),
+        ("#CHROM POS ID REF\n1 1 x A\n1 2 y G", "", r"line 1: the header has no column 'ALT'"),
+        ("#CHROM POS ID REF ALT POS\n1 1 x A C 1", "", r"line 1: .* column 'POS' twice"),
+        ("#CHROM POS ID REF ALT\n1 1 x A C,\n1 2 y G T", "", r"line 2: ALT is 'C,'"),
+        ("#CHROM POS ID REF ALT\n1 10 x A C\n", "", r"has 2 variants, and the .pvar .* lists 1"),
+        ("#CHROM POS ID REF ALT\n", "", r"has 2 variants, and the .pvar .* lists 0"),
+        ("#CHROM POS ID REF ALT\n1 1 x A C" + 128 * ",C" + "\n1 2 y G T", "", "130 alleles"),
+        ("", "#IID\na\nb\n", r"has 3 samples, and the .psam .* lists 2"),
+        ("", "#IID SEX\na 1\nb\nc 2\n", r"psam, line 3: it has 1 fields"),
+        ("", "#IID\na\nb\na\n", r"psam, line 4: sample 0 a .* is already on line 2"),
+        ("", "#FID SEX\na 1\nb 1\nc 2\n", r"line 1: the header has no column 'IID'"),
+        ("", "#SEX IID\n1 a\n1 b\n2 c\n", r"line 1: the header begins with #SEX"),
+        ("", "#IID id\na 1\nb 1\nc 2\n", r"line 1: the column 'id' would be .* 'sample_id'"),
+    ],
+)
+def test_tables_with_faults(small: Path, pvar: str, psam: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gb.open_pgen(tables(small, pvar, psam))
+
+
+# The binary file
+
+
+def damaged(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    def apply(path: Path) -> None:
+        path.write_bytes(change(path.read_bytes()))
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x: x[:-1], r"small.pgen is truncated: .* takes \d+ bytes"),
+        (lambda x: x + b"\0", r"small.pgen is damaged or too long"),
+        (lambda x: x[:14], r"small.pgen is truncated"),
+        (lambda x: x[:5], r"small.pgen is truncated: it has 5 bytes"),
+        (lambda _: b"", r"is not a PLINK 2 .pgen file: it begins with nothing"),
+        (lambda x: b"BCF" + x[3:], r"begins with 42 43 instead of 6c 1b. For VCF or BCF"),
+        (lambda x: x[:2] + b"\x01" + x[3:], r"is a PLINK 1 .bed file: .*open_plink"),
+        (lambda x: x[:2] + b"\x11" + x[3:], r"storage mode 0x11, which is not read"),
+        (lambda x: x[:3] + bytes(4) + x[7:], r"is damaged: its header says 0 variants"),
+        (lambda x: x[:3] + struct.pack("<I", 3) + x[7:], r"small.pgen"),
+        (lambda x: x[:7] + struct.pack("<I", 4) + x[11:], r"has 4 samples, and the .psam"),
+    ],
+)
+def test_binary_files_with_faults(
+    small: Path, change: Callable[[bytes], bytes], message: str
+) -> None:
+    damaged(change)(small)
+    with pytest.raises(ValueError, match=message):
+        gb.open_pgen(small)
+
+
+def test_a_record_that_is_damaged(small: Path) -> None:
+    data = small.read_bytes()
+    # The types of both records say that they are stored as differences to the one before.
+    control = 12 + 8
+    small.write_bytes(data[:control] + b"\x22" + data[control + 1 :])
+    with pytest.raises(ValueError, match=r"small.pgen is damaged .*--validate"):
+        gb.open_pgen(small).call_genotype.compute()
+
+
+def test_files_that_are_missing(small: Path) -> None:
+    for suffix, named in ((".psam", ".psam or .fam"), (".pvar", ".pvar or .pvar.zst or .bim")):
+        small.with_suffix(suffix).unlink()
+        with pytest.raises(FileNotFoundError, match=f"small{suffix} does not exist.*{named}"):
+            gb.open_pgen(small)
+    with pytest.raises(FileNotFoundError, match=r"other.pgen does not exist"):
+        gb.open_pgen(small.parent / "other")
+
+
+def test_sizes_of_files_of_several_blocks(tmp_path: Path) -> None:
+    variants, path = 2 * 65536 + 100, tmp_path / "a.pgen"
+    for allele_limit, phased in ((2, False), (3, True)):
+        writer = pgenlib.PgenWriter(
+            os.fsencode(path),
+            3,
+            variant_ct=variants,
+            nonref_flags=True,
+            allele_ct_limit=allele_limit,
+            hardcall_phase_present=phased,
+        )
+        alleles = np.random.default_rng(1).integers(0, allele_limit, (variants, 6), np.int32)
+        writer.append_alleles_batch(alleles, all_phased=phased)
+        writer.close()
+        assert read_header(str(path)) == (variants, 3, True)
+        path.write_bytes(path.read_bytes()[:-1])
+        with pytest.raises(ValueError, match="truncated"):
+            read_header(str(path))
+
+
+def test_files_of_fixed_width(small: Path) -> None:
+    rows = bytes([0b11_00_10_01, 0b11_01_00_10])
+    start = bytes([0x6C, 0x1B, 2]) + struct.pack("<II", 2, 3)
+    small.write_bytes(start + b"\x80" + rows)
+    ds = gb.open_pgen(small)
+    assert dosage(ds.call_genotype.values).tolist() == [[1, 2, 0], [2, 0, 1]]
+    assert ds.call_genotype.attrs["counted_allele"] == PROVISIONAL
+    small.write_bytes(start + b"\x80" + rows[:1])
+    with pytest.raises(ValueError, match="truncated"):
+        gb.open_pgen(small)

@@ -1,0 +1,327 @@
+"""What `to_pgen` writes, against plink2 and read again."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+
+import genobit as gb
+from genobit.io.pgen_files._header import PROVISIONAL
+from tests.cohorts import cohort, random_calls
+from tests.io.test_pgen import Made, imported
+from tests.io.test_plink import random_dosages, write_fileset
+from tests.programs import PLINK2, plink2
+
+
+def lines(path: Path, suffix: str) -> list[str]:
+    return path.with_suffix(suffix).read_text().splitlines()
+
+
+# Against plink2
+
+
+@PLINK2
+@pytest.mark.parametrize("chunks", [None, 64])
+def test_bytes_are_those_of_plink2(tmp_path: Path, chunks: int | None) -> None:
+    made = Made(4, 300, 37, haploid=True)
+    source = imported(tmp_path, made)
+    path = gb.to_pgen(made.dataset(chunks), tmp_path / "b")
+    assert path.read_bytes() == source.read_bytes()
+    again = gb.to_pgen(gb.open_pgen(source, chunks=50), tmp_path / "c.pgen")
+    assert again.read_bytes() == source.read_bytes()
+    plink2(tmp_path / "d", "--pfile", str(again.with_suffix("")), "--validate")
+    # plink2 reads these tables as it reads its own.
+    for name in ("a", "c"):
+        plink2(tmp_path / f"{name}2", "--pfile", str(tmp_path / name), "--make-just-pvar")
+    own, other = (lines(tmp_path / f"{name}2.pvar", ".pvar") for name in "ac")
+    assert [x for x in own if not x.startswith("##")] == other
+
+
+@PLINK2
+def test_a_bed_comes_back(tmp_path: Path) -> None:
+    bed = write_fileset(tmp_path, random_dosages(60, 31, seed=2))
+    path = gb.to_pgen(gb.open_plink(bed), tmp_path / "b")
+    for name, option in (("c", "--make-bed"), ("d", "--validate")):
+        plink2(tmp_path / name, "--pfile", str(path.with_suffix("")), option)
+    plink2(tmp_path / "e", "--bfile", str(bed.with_suffix("")), "--make-bed")
+    for suffix in (".bed", ".bim", ".fam"):
+        found, right = ((tmp_path / name).with_suffix(suffix).read_bytes() for name in "ce")
+        assert found == right
+    # Which allele is the reference is as little known as before.
+    plink2(tmp_path / "f", "--bfile", str(bed.with_suffix("")), "--make-pgen")
+    assert path.read_bytes() == (tmp_path / "f.pgen").read_bytes()
+    assert gb.open_pgen(path).call_genotype.attrs["counted_allele"] == PROVISIONAL
+
+
+@PLINK2
+def test_dosages_come_back(tmp_path: Path) -> None:
+    freq = ("dosage-freq=0.3", "--seed", "1", "--make-pgen")
+    plink2(tmp_path / "a", "--dummy", "33", "70", "0.1", *freq)
+    ds = gb.open_pgen(tmp_path / "a", dosages=True, chunks=32)
+    path = gb.to_pgen(ds, tmp_path / "b", dosages=True)
+    assert path.read_bytes() == (tmp_path / "a.pgen").read_bytes()
+    without = gb.open_pgen(gb.to_pgen(ds, tmp_path / "c"), dosages=True)
+    np.testing.assert_array_equal(without.call_genotype, ds.call_genotype)
+    whole = without.call_dosage.values
+    assert np.isin(whole[~np.isnan(whole)], (0, 1, 2)).all()
+
+
+# Read again
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_selection_comes_back(tmp_path: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    made = Made(seed, 80, 1 + int(rng.integers(70)), haploid=True)
+    ds = gb.open_pgen(gb.to_pgen(made.dataset(), tmp_path / "a"), chunks=16)
+    some = ds.isel(
+        variants=np.sort(rng.permutation(80)[: 1 + rng.integers(79)]),
+        samples=rng.permutation(ds.sizes["samples"])[: 1 + rng.integers(ds.sizes["samples"])],
+    )
+    again = gb.open_pgen(gb.to_pgen(some, tmp_path / "b"))
+    for name in ("call_genotype", "call_genotype_phased", "sample_id", "variant_id", "sample_sex"):
+        np.testing.assert_array_equal(again[name], some[name])
+    width = again.sizes["alleles"]
+    np.testing.assert_array_equal(again.variant_allele, some.variant_allele[:, :width])
+    assert (some.variant_allele[:, width:] == "").all()
+    for x in (again, some):
+        x["name"] = x.contig_id[x.variant_contig]
+    np.testing.assert_array_equal(again.name, some.name)
+
+
+def test_calls_of_any_integer_type_order_of_dimensions_and_ploidy(tmp_path: Path) -> None:
+    made = Made(2, 30, 9)
+    ds = made.dataset(7)
+    paths = [
+        gb.to_pgen(ds, tmp_path / "a"),
+        gb.to_pgen(ds.assign(call_genotype=ds.call_genotype.astype(np.int64)), tmp_path / "b"),
+        gb.to_pgen(ds.transpose("samples", "ploidy", "variants", ...), tmp_path / "c"),
+    ]
+    assert len({path.read_bytes() for path in paths}) == 1
+    calls = np.array([[[0, 1], [1, -2], [-1, -2], [2, -2]]], np.int8)
+    mixed = cohort(calls).assign(variant_allele=(("variants", "alleles"), [["A", "C", "G"]]))
+    found = gb.open_pgen(gb.to_pgen(mixed, tmp_path / "d")).call_genotype
+    assert found.values.tolist() == [[[0, 1], [1, 1], [-1, -1], [2, 2]]]
+    haploid = cohort(np.array([[[0], [1], [-1]]], np.int8))
+    found = gb.open_pgen(gb.to_pgen(haploid, tmp_path / "e")).call_genotype
+    assert found.values.tolist() == [[[0, 0], [1, 1], [-1, -1]]]
+
+
+def test_calls_without_phase_variable_have_none(tmp_path: Path) -> None:
+    ds = cohort(np.array([[[1, 0], [0, 1], [1, 1]]], np.int8))
+    again = gb.open_pgen(gb.to_pgen(ds, tmp_path / "a"))
+    assert again.call_genotype.values.tolist() == [[[0, 1], [0, 1], [1, 1]]]
+    assert again.call_genotype_phased.values.tolist() == [[False, False, True]]
+    assert again.call_genotype.attrs["counted_allele"] == "variant_allele[:, 1] (ALT)"
+
+
+def test_tables_hold_what_is_read_again(tmp_path: Path) -> None:
+    ds = cohort(random_calls(1, 3, 4), contigs=2).assign(
+        variant_quality=("variants", np.array([np.nan, 30.5, 1e6], np.float32)),
+        variant_filter=(("variants", "filters"), [[True, False], [False, True], [False, False]]),
+        filter_id=("filters", ["PASS", "q10"]),
+        sample_family_id=("samples", ["F", "0", "F", "G"]),
+        sample_father_id=("samples", ["0", "", "x", "0"]),
+        sample_sex=("samples", [0, 1, 2, 1]),
+        sample_phenotype=("samples", [1.5, np.nan, 0, -2]),
+        sample_case=("samples", [True, False, True, True]),
+        sample_count=("samples", [3, 1, 2, 7]),
+        sample_town=("samples", ["a b", "", "c", "d"]),
+    )
+    ds["variant_allele"][1] = ["0", "T"]
+    path = gb.to_pgen(ds, tmp_path / "a")
+    head = "#FID\tIID\tPAT\tSEX\tPHENO1\tcase\tcount"
+    assert lines(path, ".psam") == [
+        head,
+        "F\ts0\t0\tNA\t1.5\t2\t3",
+        "0\ts1\t0\t1\tNA\t1\t1",
+        "F\ts2\tx\t2\t0\t2\t2",
+        "G\ts3\t0\t1\t-2\t2\t7",
+    ]
+    assert lines(path, ".pvar")[0] == "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tCM"
+    again = gb.open_pgen(path)
+    assert again.variant_allele.values.tolist() == [["A", "C"], [".", "T"], ["A", "C"]]
+    for name in ("variant_quality", "variant_filter", "sample_phenotype", "sample_sex"):
+        np.testing.assert_array_equal(again[name], ds[name])
+    for name in ("variant_genetic_position", "variant_position", "sample_id", "sample_count"):
+        np.testing.assert_array_equal(again[name], ds[name])
+    np.testing.assert_array_equal(again.sample_case, [2, 1, 2, 2])
+
+
+def test_families_are_split_from_ids_again(tmp_path: Path) -> None:
+    bed = write_fileset(tmp_path, random_dosages(4, 3))
+    bed.with_suffix(".fam").write_text("".join(f"F{s} child 0 0 1 -9\n" for s in range(3)))
+    path = gb.to_pgen(gb.open_plink(bed), tmp_path / "a")
+    assert [line.split()[:2] for line in lines(path, ".psam")[1:]] == [
+        [f"F{s}", "child"] for s in range(3)
+    ]
+    assert gb.open_pgen(path).sample_id.values.tolist() == [f"F{s}_child" for s in range(3)]
+
+
+# Refusals
+
+
+def refused(ds: xr.Dataset, folder: Path, message: str, **options: bool) -> None:
+    """Writing says what is wrong, and leaves nothing behind."""
+    with pytest.raises((ValueError, KeyError), match=message):
+        gb.to_pgen(ds, folder / "a", **options)
+    assert [path.name for path in folder.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ([1, -1], r"call_genotype is 1/-1 at variants=67, samples=2, .* one missing allele"),
+        ([-1, 0], r"call_genotype is -1/0 at variants=67, samples=2, .* one missing allele"),
+        ([0, 2], r"call_genotype is 0/2 at variants=67, samples=2, .* alleles 0..1 there"),
+        ([-3, 0], r"call_genotype is -3/0 at variants=67, samples=2: expected -1"),
+        ([-2, -2], r"call_genotype is -2/-2 at variants=67, samples=2: expected -1"),
+    ],
+)
+def test_calls_that_the_format_does_not_hold(tmp_path: Path, call: list[int], message: str) -> None:
+    calls = random_calls(1, 70, 4)
+    calls[67, 2] = call
+    refused(cohort(calls, chunks=(16, 4)), tmp_path, message)
+    if -1 in call:
+        # As the message says.
+        ds = cohort(calls)
+        found = ds.call_genotype
+        ds = ds.assign(call_genotype=found.where((found != -1).all("ploidy"), -1))
+        again = gb.open_pgen(gb.to_pgen(ds, tmp_path / "a"))
+        assert again.call_genotype[67, 2].values.tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sample_id": ("samples", ["a", "b c", "d", "e"])}, "white space"),
+        ({"sample_id": ("samples", ["a", "b", "a", "e"])}, "ids must be unique"),
+        ({"sample_id": ("samples", ["#a", "b", "c", "e"])}, r"\[0\] is '#a'"),
+        ({"variant_id": ("variants", ["a", "b\tc", "d"])}, r"variant_id \[1\] is 'b\\tc'"),
+        ({"variant_position": ("variants", [1, -2, 3])}, r"variant_position\[1\] is -2"),
+        ({"contig_id": ("contigs", ["chr 1"])}, r"contig of variants \[0\] is 'chr 1'"),
+        ({"sample_sex": ("samples", [1, 2, 3, 0])}, r"sample_sex\[2\] is 3"),
+        ({"sample_case": ("samples", [0, 1, 1, 0])}, r"sample_case\[0\] is 0, which PLINK reads"),
+        ({"sample_x": ("samples", [1.5, 2, -9, 0])}, r"sample_x\[2\] is -9.0, which PLINK reads"),
+        ({"sample_IID": ("samples", [1, 2, 3, 4])}, r"sample_IID would be the column 'IID'"),
+    ],
+)
+def test_labels_that_the_tables_do_not_hold(
+    tmp_path: Path, changes: dict[str, tuple[str, list[object]]], message: str
+) -> None:
+    refused(cohort(random_calls(1, 3, 4)).assign(changes), tmp_path, message)
+
+
+@pytest.mark.parametrize("names", [["", "C"], ["A", "C,G"], ["A", "C G"]])
+def test_alleles_that_the_tables_do_not_hold(tmp_path: Path, names: list[str]) -> None:
+    ds = cohort(random_calls(1, 3, 4))
+    ds["variant_allele"][1] = names
+    refused(ds, tmp_path, r"variant_allele\[1\] is")
+
+
+def test_variables_that_are_missing(tmp_path: Path) -> None:
+    ds = cohort(random_calls(1, 3, 4))
+    for name in ("variant_allele", "variant_position", "variant_contig", "sample_id"):
+        refused(ds.drop_vars(name), tmp_path, name)
+    refused(ds, tmp_path, "dosages=True needs the variable 'call_dosage'", dosages=True)
+    refused(ds.genobit.pack(), tmp_path, "the Dataset is packed")
+    refused(cohort(random_calls(1, 3, 4, ploidy=3)), tmp_path, "ploidy 3")
+
+
+def test_dosages_that_do_not_agree(tmp_path: Path) -> None:
+    calls = np.array([[[0, 1], [1, 1], [-1, -1]], [[0, 0], [0, 1], [0, 1]]], np.int8)
+    right = np.array([[1.09, 1.95, 0.5], [0, 0.91, 1]], np.float32)
+    ds = cohort(calls).assign(call_dosage=(("variants", "samples"), right))
+    again = gb.open_pgen(gb.to_pgen(ds, tmp_path / "a", dosages=True), dosages=True)
+    np.testing.assert_array_equal(again.call_genotype, calls)
+    np.testing.assert_allclose(again.call_dosage, right, atol=2**-14)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    for value, message in ((0.89, "another one"), (2.1, "from 0 to 2"), (np.nan, "another one")):
+        wrong = right.copy()
+        wrong[1, 2] = value
+        ds["call_dosage"] = (("variants", "samples"), wrong)
+        refused(ds, tmp_path, f"variants=1, samples=2: .*{message}", dosages=True)
+    ds["call_dosage"] = (("variants", "samples"), right)
+    phased = ds.assign(call_genotype_phased=(("variants", "samples"), np.ones((2, 3), bool)))
+    refused(phased, tmp_path, "variants=0, samples=0: the call beside it has phase", dosages=True)
+    several = ds.assign(variant_allele=(("variants", "alleles"), [["A", "C", "G"]] * 2))
+    refused(several, tmp_path, "variants=0 has 3 alleles", dosages=True)
+
+
+# Files
+
+
+@pytest.mark.parametrize("suffix", [".pgen", ".pvar", ".psam"])
+def test_existing_files_stay(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / f"a{suffix}").write_text("mine")
+    with pytest.raises(FileExistsError, match=rf"a{suffix} exists already"):
+        gb.to_pgen(cohort(random_calls(1, 3, 4)), tmp_path / "a")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("alleles", [2, 3])
+def test_a_chunk_that_fails_leaves_nothing(tmp_path: Path, alleles: int) -> None:
+    def fail(block: np.ndarray, block_info: dict[int, dict[str, list[int]]]) -> np.ndarray:
+        if block_info[0]["chunk-location"][0] == 2:
+            raise RuntimeError("no more")
+        return block
+
+    ds = cohort(random_calls(1, 64, 4), chunks=(16, 4))
+    names = ("variants", "alleles"), [["A", "C", "G"][:alleles]] * 64
+    ds = ds.assign(variant_allele=names)
+    ds["call_genotype"] = ds.call_genotype.copy(
+        data=ds.call_genotype.data.map_blocks(fail, dtype=np.int8)
+    )
+    with pytest.raises(RuntimeError, match="no more"):
+        gb.to_pgen(ds, tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+import genobit as gb
+from tests.cohorts import cohort, random_calls
+
+def stop(block, block_info=None):
+    if block_info[0]["chunk-location"][0] == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+ds = cohort(random_calls(1, 64, 4), chunks=(16, 4))
+ds["call_genotype"] = ds.call_genotype.copy(data=ds.call_genotype.data.map_blocks(stop, dtype="i1"))
+gb.to_pgen(ds, sys.argv[1])
+"""
+
+
+def test_a_killed_process_leaves_no_file_of_the_name(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-W", "ignore", "-c", KILLED, str(tmp_path / "a")]
+    done = subprocess.run(command, cwd=root, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert list(tmp_path.glob("a*")) == []
+    path = gb.to_pgen(cohort(random_calls(1, 64, 4)), tmp_path / "a")
+    assert gb.open_pgen(path).sizes["variants"] == 64
+
+
+def test_lazy_calls_are_computed_once_a_chunk_at_a_time(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def see(block: np.ndarray) -> np.ndarray:
+        seen.append(len(block))
+        return block
+
+    calls = random_calls(1, 100, 4)
+    lazy = da.from_array(calls, chunks=(32, 4, 2)).map_blocks(see, meta=np.empty((0, 0, 0), "i1"))
+    ds = cohort(calls)
+    ds["call_genotype"] = ds.call_genotype.copy(data=lazy)
+    gb.to_pgen(ds, tmp_path / "a")
+    assert seen == [32, 32, 32, 4]
