@@ -122,7 +122,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_pack(pack: argparse.ArgumentParser) -> None:
     pack.add_argument(
-        "source", type=Path, metavar="IN", help=".bed, .vcf, .vcf.gz, .bcf or VCF Zarr"
+        "source", type=Path, metavar="IN", help=".bed, .pgen, .vcf, .vcf.gz, .bcf or VCF Zarr"
     )
     pack.add_argument("store", type=Path, metavar="OUT", help="the Zarr store to write")
     pack.add_argument("--phased", action="store_true", help="pack haplotypes instead of dosages")
@@ -147,7 +147,7 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
 
 def _add_report(report: argparse.ArgumentParser) -> None:
     report.add_argument(
-        "source", type=Path, metavar="FILE", help=".bed, .vcf, .vcf.gz, .bcf or VCF Zarr"
+        "source", type=Path, metavar="FILE", help=".bed, .pgen, .vcf, .vcf.gz, .bcf or VCF Zarr"
     )
     report.add_argument("--out", type=Path, default=Path("report.html"), help="the page to write")
     report.add_argument("--join", type=Path, metavar="TABLE", help="table of samples to join")
@@ -312,12 +312,13 @@ def open_genotypes(source: Path, command: str, region: str | None = None) -> xr.
     name = source.name
     if name.endswith((".vcf", ".vcf.gz", ".vcf.bgz", ".bcf")):
         return gb.open_vcf(source, region=region)
-    if not source.is_dir() and not name.endswith(".bed"):
+    if not source.is_dir() and not name.endswith((".bed", ".pgen")):
         raise ValueError(
-            f"{source} has none of the endings .bed, .vcf, .vcf.gz, .vcf.bgz, .bcf, "
+            f"{source} has none of the endings .bed, .pgen, .vcf, .vcf.gz, .vcf.bgz, .bcf, "
             "and is not the folder of a VCF Zarr store"
         )
-    whole = gb.open_vcf_zarr(source) if source.is_dir() else gb.open_plink(source)
+    opened = gb.open_pgen if name.endswith(".pgen") else gb.open_plink
+    whole = gb.open_vcf_zarr(source) if source.is_dir() else opened(source)
     return whole if region is None else whole.genobit.sel(variants=region)
 
 

@@ -25,7 +25,7 @@ def test_no_command__is_refused_with_usage(capsys):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("absent.bed", "no such file"), ("table.txt", "none of the endings .bed, .vcf")],
+    [("absent.bed", "no such file"), ("table.txt", "none of the endings .bed, .pgen, .vcf")],
 )
 def test_pack__unusable_input_is_one_line_on_stderr(tmp_path, capsys, name, message):
     (tmp_path / "table.txt").write_text("rs1 0 1\n")

@@ -129,6 +129,14 @@ def command(name):
         assert main([name]) == 1
     return said.getvalue()
 
+for name, text in ("psam", "#IID\\na\\n"), ("pvar", "#CHROM POS ID REF ALT\\n1 1 x A C\\n"):
+    (folder / f"other.{name}").write_text(text)
+(folder / "other.pgen").write_bytes(b"")
+
+def alleles():
+    ds = cohort()
+    return ds.assign(variant_allele=(("variants", "alleles"), [["A", "C"]] * 60))
+
 def vcf():
     return gb.open_vcf(folder / "some.vcf", cache_dir=folder)
 
@@ -153,6 +161,10 @@ calls = {
     "jupyterlab": [lambda: command("lab")],
     "matplotlib": [plots, lambda: cohort().genobit.plot.relatedness()],
     "msprime": [lambda: gb.sample_dataset(cache_dir=folder)],
+    "pgenlib": [
+        lambda: gb.to_pgen(alleles(), folder / "some"),
+        lambda: gb.open_pgen(folder / "other"),
+    ],
     "pyarrow": [
         lambda: cohort().genobit.ld_pairs(threshold=0.3).to_parquet(folder / "pairs"),
         lambda: cohort().genobit.grm_pairs(threshold=0.1).to_parquet(folder / "pairs"),

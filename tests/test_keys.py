@@ -209,6 +209,13 @@ def plink(folder: Path, seed: int) -> Opening:
     return lambda: gb.open_plink(folder / "cohort").call_genotype
 
 
+def pgen(folder: Path, seed: int) -> Opening:
+    for path in folder.glob("cohort.*"):
+        path.unlink()
+    gb.to_pgen(cohort(random_calls(seed, 9, 5)), folder / "cohort")
+    return lambda: gb.open_pgen(folder / "cohort").call_genotype
+
+
 def gcta(folder: Path, seed: int) -> Opening:
     gb.to_gcta(cohort(random_calls(seed, 30, 5)).genobit.grm("gcta"), folder / "grm")
     return lambda: gb.open_gcta(folder / "grm")
@@ -240,7 +247,7 @@ def trees(folder: Path, seed: int) -> Opening:
     return lambda: gb.open_tskit(folder / "a.trees", haploid=True).call_genotype
 
 
-@pytest.mark.parametrize("write", [plink, gcta, plink_rel, fasta, vcf_zarr, trees])
+@pytest.mark.parametrize("write", [plink, pgen, gcta, plink_rel, fasta, vcf_zarr, trees])
 def test_a_file_that_was_written_again__has_another_name(
     write: Callable[[Path, int], Opening], tmp_path: Path
 ) -> None:

@@ -134,7 +134,7 @@ def unmet_need(ds: xr.Dataset, method: str) -> str:
 
 def _unmet_by_calls(ds: xr.Dataset, needs: Needs) -> str:
     if model.CALL_GENOTYPE not in ds:
-        return "genotypes: open a file with gb.open_plink() or gb.open_vcf()"
+        return "genotypes: open a file with gb.open_plink(), gb.open_pgen() or gb.open_vcf()"
     ploidy = ds.sizes.get(model.PLOIDY, 0)
     if ploidy == needs.ploidy:
         return ""

@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numcodecs
 import numpy as np
 import pandas as pd
 import tskit
@@ -63,6 +64,23 @@ def _plink(folder: Path) -> None:
     if min(calls.shape):
         packed = whole(ds.genobit.pack())
         assert packed.sizes["variants"] == calls.shape[0]
+
+
+def _pgen(folder: Path) -> None:
+    ds = whole(gb.open_pgen(folder / "a.pgen"))
+    assert isinstance(ds, xr.Dataset)
+    calls = ds["call_genotype"].values
+    assert calls.shape == (ds.sizes["variants"], ds.sizes["samples"], 2)
+    assert ((calls >= -1) & (calls <= 3)).all()
+    assert ((calls[:, :, 0] < 0) == (calls[:, :, 1] < 0)).all()
+    whole(gb.open_pgen(folder / "a.pgen", dosages=True))
+    said = ""
+    try:
+        whole(ds.genobit.pack(multiallelic="split"))
+    except ValueError as error:
+        said = str(error)
+    # Alleles that the .pvar does not name.
+    assert not said or "variants=" in said, said
 
 
 def _vcf(folder: Path) -> None:
@@ -254,6 +272,38 @@ def _zipped(files: dict[str, bytes]) -> bytes:
     return out.getvalue()
 
 
+def _pgen_files() -> dict[str, bytes]:
+    """A fileset with phase, up to four alleles, and records of several kinds."""
+    rng = np.random.default_rng(1)
+    variants, samples = 24, 70
+    calls = np.where(rng.uniform(size=(variants, samples, 2)) < 0.1, 1, 0).astype(np.int8)
+    calls[::5] = rng.integers(0, 2, calls[::5].shape)
+    calls[3::4] = calls[2::4]
+    calls[1::8][calls[1::8] > 0] = 3
+    calls[rng.uniform(size=(variants, samples)) < 0.05] = -1
+    alleles = np.array([["A", "C", "G", "T"]] * variants, object)
+    alleles[np.arange(variants) % 8 != 1, 2:] = ""
+    ds = xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "call_genotype_phased": (("variants", "samples"), rng.random(calls.shape[:2]) < 0.5),
+            "variant_position": ("variants", np.arange(variants) + 1),
+            "variant_contig": ("variants", ["1", "X"] * (variants // 2)),
+            "variant_allele": (("variants", "alleles"), alleles),
+            "sample_id": ("samples", [f"S{s}" for s in range(samples)]),
+            "sample_sex": ("samples", np.arange(samples) % 3),
+            "sample_phenotype": ("samples", 0.5 + np.arange(samples)),
+        }
+    )
+    return _files(lambda path: gb.to_pgen(ds, path), "a")
+
+
+def _compressed_pvar(files: dict[str, bytes]) -> dict[str, bytes]:
+    files = dict(files)
+    files["a.pvar.zst"] = numcodecs.Zstd().encode(files.pop("a.pvar"))
+    return files
+
+
 def _vcz(zarr_format: Literal[2, 3]) -> dict[str, bytes]:
     return _files(
         lambda path: _cohort().to_zarr(path, zarr_format=zarr_format, consolidated=False), "a.vcz"
@@ -292,8 +342,12 @@ PLANES = _files(lambda path: gb.to_zarr(_cohort().genobit.pack(), path), "a.gb")
 _TRIANGLE = struct.pack("<6f", 1.0, 0.25, 0.9, -0.1, 0.0, 1.1)
 _IDS = b"F1\ta\nF2\tb\nF2\tc\n"
 
+PGEN = _pgen_files()
+
 READERS: dict[str, Reader] = {
     "plink": Reader(PLINK, _plink),
+    "pgen": Reader(PGEN, _pgen),
+    "pvar.zst": Reader(_compressed_pvar(PGEN), _pgen, broken=("a.pvar.zst",)),
     "vcf": Reader({"a.vcf": VCF}, _vcf),
     "vcf.gz": Reader({"a.vcf.gz": compressed(VCF)}, _vcf),
     "gcta": Reader(

@@ -83,3 +83,18 @@ def test_files_that_are_missing_or_folders(tmp_path: Path, name: str, file: str)
     for kind in ("missing", "folder"):
         with contextlib.nullcontext() if optional else pytest.raises(FileNotFoundError):
             READERS[name].read(tmp_path / kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", READERS["pgen"].parts())
+def test_a_thousand_broken_files_of_plink_2(tmp_path: Path, file: str) -> None:
+    """The library that reads .pgen is compiled: a crash would end this process."""
+    files, refused = READERS["pgen"].files, 0
+    for k, (how, data) in enumerate(broken(files[file], 2, 165)):
+        folder = tmp_path / f"case{k}"
+        put(folder, {**files, file: data})
+        said = refusal("pgen", folder)
+        refused += said is not None
+        assert said is None or str(folder) in said or "a." in said, (how, said)
+    assert refused > 300
+    assert k >= 900

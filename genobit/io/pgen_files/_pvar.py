@@ -33,6 +33,9 @@ def read_variants(path: Path) -> dict[str, NDArray[Any]]:
         return _as_variants(read_bim(path))
     table = Table(path)
     if not table.columns:
+        if path.suffix != ".pvar":
+            msg = f"{path} has no header that begins with #CHROM; decompress it to a .pvar."
+            raise ValueError(msg)
         # Without a header, a .pvar has the columns of a .bim.
         return _as_variants(read_bim(path))
     table.require_columns("CHROM", "POS", "ID", "REF", "ALT")

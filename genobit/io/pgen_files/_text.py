@@ -144,12 +144,12 @@ def _phenotype(name: str, values: NDArray[Any]) -> list[str]:
     wrong = np.flatnonzero((numbers == -9) | ((numbers == 0) & classes))
     if wrong.size:
         k = int(wrong[0])
-        msg = (
-            f"{name}[{k}] is {values[k]}, which PLINK reads as missing"
-            f"{' in a column of 0, 1 and 2' if values[k] == 0 else ''}: write missing values as "
-            f"NaN and classes as 1 and 2, or leave it out with ds.drop_vars({name!r})"
-        )
-        raise ValueError(msg)
+        msg = f"{name}[{k}] is {values[k]}, which PLINK reads as missing"
+        if values[k] == 0:
+            msg += f" in a column of 0, 1 and 2: make two classes boolean, ds.{name} == 1"
+        else:
+            msg += ": make it NaN"
+        raise ValueError(f"{msg}, or leave it out with ds.drop_vars({name!r})")
     return ["NA" if np.isnan(x) else _number(x) for x in numbers.tolist()]
 
 

@@ -121,6 +121,16 @@ def test_split_bed__equals_the_definition_whatever_the_padding(seed: int, sample
 
 
 @given(seeds, st.sampled_from(TAILS), missing)
+def test_pack_counts__equals_the_definition(seed: int, samples: int, absent: float) -> None:
+    g = dosages(random_calls(seed, 4, samples, missing=absent))
+    counts = np.where(np.isnan(g), -9, g).astype(np.int8)
+    out = np.full((3, 4, -(-samples // 64)), ~np.uint64(0))
+    pack.pack_counts(counts, out)
+    for plane, expected in zip(out, dosage_planes(g), strict=True):
+        np.testing.assert_array_equal(plane, expected)
+
+
+@given(seeds, st.sampled_from(TAILS), missing)
 def test_pair_haplotypes__equals_packing_dosages(seed: int, samples: int, absent: float) -> None:
     calls = random_calls(seed, 4, samples, missing=absent)
     h = haplotypes(calls)
