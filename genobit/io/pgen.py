@@ -131,16 +131,18 @@ class PgenFile:
     def dosages(self, start: int, stop: int) -> NDArray[np.float32]:
         """Return dosages of the first ALT, NaN if missing: float32 (stop - start, samples)."""
         found = np.empty((stop - start, self.n_samples), np.float32)
-        numbers = [] if self.multiallelic is None else self.multiallelic[0]
-        several = np.isin(np.arange(start, stop), numbers)
+        numbers = np.empty(0, np.int64) if self.multiallelic is None else self.multiallelic[0]
+        several = numbers[(numbers >= start) & (numbers < stop)]
+        counts, at = np.empty(self.n_samples, np.int8), start
         with self._reader(f"the dosages of variants {start}:{stop}") as reader:
             # The library reads no dosages of variants with more alleles, and plink2 stores none.
-            for k in np.flatnonzero(several):
-                counts = np.empty(self.n_samples, np.int32)
-                reader.read(start + k, counts)
-                found[k] = counts
-            for k in np.flatnonzero(~several):
-                reader.read_dosages(start + k, found[k])
+            for number in [*several.tolist(), stop]:
+                if at < number:
+                    reader.read_dosages_range(at, number, found[at - start : number - start])
+                if number < stop:
+                    reader.read(number, counts)
+                    found[number - start] = counts
+                at = number + 1
         found[found == _MISSING] = np.nan
         return found
 
