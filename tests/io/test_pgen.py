@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dask
+import numcodecs
 import numpy as np
 import pandas as pd
 import pgenlib
@@ -213,6 +214,30 @@ def test_tables_of_plink2_compressed_and_with_several_phenotypes(tmp_path: Path)
         gb.open_pgen(tmp_path / "a")
 
 
+@PLINK2
+def test_real_haplotypes_are_those_of_the_vcf(shared_data: Path, tmp_path: Path) -> None:
+    vcf = next((shared_data / "kg3_chr21").glob("*.vcf.gz"))
+    plink2(tmp_path / "a", "--vcf", str(vcf), "--make-pgen")
+    found, expected = gb.open_pgen(tmp_path / "a"), gb.open_vcf(vcf, cache_dir=tmp_path)
+    options = {"phased": True, "multiallelic": "drop"}
+    two, right = (ds.genobit.pack(**options) for ds in (found, expected))
+    np.testing.assert_array_equal(two.plane_alt, right.plane_alt)
+    np.testing.assert_array_equal(two.variant_position, right.variant_position)
+
+
+@PLINK2
+def test_a_real_bed_with_missing_calls(shared_data: Path, tmp_path: Path) -> None:
+    bed = shared_data / "hapmap279" / "hapmap279"
+    plink2(tmp_path / "a", "--bfile", str(bed), "--make-pgen")
+    found, expected = (
+        ds.genobit.pack() for ds in (gb.open_pgen(tmp_path / "a"), gb.open_plink(bed))
+    )
+    for plane in PLANES:
+        np.testing.assert_array_equal(found[plane], expected[plane])
+    for name in ("variant_position", "sample_id", "sample_sex", "sample_father_id"):
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
 # Packing
 
 
@@ -406,6 +431,18 @@ def test_variants_in_every_form(small: Path, pvar: str) -> None:
     if "CM" in pvar:
         assert ds.variant_genetic_position.values.tolist() == [0, 0.25]
         assert ds.variant_filter.values.tolist() == [[False], [True]]
+
+
+def test_a_compressed_table_that_inflates_past_the_limit(small: Path) -> None:
+    small.with_suffix(".pvar").unlink()
+    text = b"#CHROM POS ID REF ALT\n" + b"1 1 x A C\n" * 10**6
+    small.with_suffix(".pvar.zst").write_bytes(numcodecs.Zstd().encode(text))
+    assert small.with_suffix(".pvar.zst").stat().st_size < 10**4
+    with (
+        gb.set_options(eager_limit=2**24),
+        pytest.raises(ValueError, match=r"the decompressed text of .*small.pvar.zst"),
+    ):
+        gb.open_pgen(small)
 
 
 def test_samples_with_ids_alone(small: Path) -> None:
