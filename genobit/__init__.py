@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from genobit.io.measurements import measurements
     from genobit.io.pairs import open_pairs
     from genobit.io.pgen import open_pgen
-    from genobit.io.pgen_files.pgen_writer import to_pgen
     from genobit.io.plink import open_plink
     from genobit.io.plink_rel import open_plink_rel, to_plink_rel
     from genobit.io.resumable_zarr import to_zarr
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from genobit.io.trees import to_trees
     from genobit.io.tskit import open_tskit
     from genobit.io.vcf import open_vcf, open_vcf_zarr
+    from genobit.io.writers.pgen import to_pgen
     from genobit.io.writers.plink import to_plink
     from genobit.io.writers.vcf_zarr import to_vcf_zarr
     from genobit.launcher.ipython import load_ipython_extension, unload_ipython_extension
@@ -77,7 +77,7 @@ _PUBLIC = {
     "sample_expression": "genobit.io.samples.sample_expression",
     "set_options": "genobit.engine.options",
     "to_gcta": "genobit.io.gcta",
-    "to_pgen": "genobit.io.pgen_files.pgen_writer",
+    "to_pgen": "genobit.io.writers.pgen",
     "to_plink": "genobit.io.writers.plink",
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",

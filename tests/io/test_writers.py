@@ -26,6 +26,10 @@ def as_vcf_zarr(ds: xr.Dataset, folder: Path) -> xr.Dataset:
     return gb.open_vcf_zarr(gb.to_vcf_zarr(ds, folder / "given.vcz"), chunks=64)
 
 
+def as_pgen(ds: xr.Dataset, folder: Path) -> xr.Dataset:
+    return gb.open_pgen(gb.to_pgen(ds, folder / "given2"), chunks=64)
+
+
 def as_vcf(ds: xr.Dataset, folder: Path) -> xr.Dataset:
     """The Dataset by way of a VCF of its own."""
     contigs = ds.contig_id.values
@@ -48,12 +52,16 @@ def to_plink(ds: xr.Dataset, folder: Path) -> xr.Dataset:
     return gb.open_plink(gb.to_plink(ds, folder / "a"))
 
 
+def to_pgen(ds: xr.Dataset, folder: Path) -> xr.Dataset:
+    return gb.open_pgen(gb.to_pgen(ds, folder / "b"))
+
+
 def to_vcf_zarr(ds: xr.Dataset, folder: Path) -> xr.Dataset:
     return gb.open_vcf_zarr(gb.to_vcf_zarr(ds, folder / "a.vcz"))
 
 
-READ = {"plink": as_plink, "vcf_zarr": as_vcf_zarr, "vcf": as_vcf}
-WRITTEN = (to_plink, to_vcf_zarr)
+READ = {"plink": as_plink, "pgen": as_pgen, "vcf_zarr": as_vcf_zarr, "vcf": as_vcf}
+WRITTEN = (to_plink, to_pgen, to_vcf_zarr)
 
 
 def bits(ds: xr.Dataset) -> dict[str, np.ndarray]:

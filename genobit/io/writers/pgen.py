@@ -13,10 +13,11 @@ from genobit.data import labels, model
 from genobit.engine.extras import require
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
-from genobit.io.pgen_files._calls import alleles_to_write, dosages_to_write
 from genobit.io.pgen_files._header import PROVISIONAL
-from genobit.io.pgen_files._text import psam_text, pvar_text
 from genobit.io.plink import COUNTED_ALLELE as COUNTED_BY_BED
+from genobit.io.writers._pgen_calls import alleles_to_write, dosages_to_write
+from genobit.io.writers._pgen_tables import psam_text, pvar_text
+from genobit.io.writers._unpacked import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ _ROWS_BYTES = 2**25
 _DOSAGE = "call_dosage"
 
 
-def to_pgen(ds: xr.Dataset, path: str | os.PathLike[str], *, dosages: bool = False) -> Path:
+def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = False) -> Path:
     r"""Write genotypes as a PLINK 2 fileset: NAME.pgen, NAME.pvar and NAME.psam.
 
     Calls are computed and written a chunk at a time, so lazy genotypes need not fit in memory. The
@@ -41,10 +42,11 @@ def to_pgen(ds: xr.Dataset, path: str | os.PathLike[str], *, dosages: bool = Fal
     ds
         Dataset with `call_genotype`, `variant_allele`, `variant_position`, `variant_contig` and
         `sample_id`, as the readers of files return it. If it has `call_genotype_phased`,
-        heterozygous calls keep their phase; otherwise no call is phased. Select variants and
-        samples before.
-    path
-        Path of the .pgen file, or the name that the three files share.
+        heterozygous calls keep their phase; otherwise no call is phased. Planes of `pack` with rows
+        along variants are written too: those of dosages without phase, those of haplotypes with it.
+    prefix
+        Path without the endings; the path of the .pgen works too. Existing files are not
+        overwritten, because ``ds`` may still read them.
     dosages
         Whether to write `call_dosage` (variants, samples; from 0 to 2, NaN is missing) too. The
         library then derives the calls from the dosages: a dosage within 0.1 of a whole number is
@@ -53,7 +55,7 @@ def to_pgen(ds: xr.Dataset, path: str | os.PathLike[str], *, dosages: bool = Fal
 
     Returns
     -------
-        The path of the .pgen file.
+        The path of the .pgen, for `open_pgen`.
 
     Raises
     ------
@@ -107,8 +109,7 @@ def to_pgen(ds: xr.Dataset, path: str | os.PathLike[str], *, dosages: bool = Fal
     [[[0, 1], [1, 1]], [[2, 0], [-1, -1]]]
     """
     if model.layout_of(ds) is not None:
-        msg = "to_pgen writes calls, and the Dataset is packed: write the genotypes it was made of"
-        raise ValueError(msg)
+        ds = unpacked(ds)
     calls = model.require_genotypes(ds)
     _require_ploidy(calls)
     counts = labels.allele_counts(ds)
@@ -120,13 +121,13 @@ def to_pgen(ds: xr.Dataset, path: str | os.PathLike[str], *, dosages: bool = Fal
         _require_dosages(ds, counts)
     tables = {".psam": psam_text(ds), ".pvar": pvar_text(ds)}
     require("to_pgen", "pgenlib")
-    given = local_path(path, "to_pgen", WRITE).absolute()
+    given = local_path(prefix, "to_pgen", WRITE).absolute()
     stem = given.with_suffix("") if given.suffix == ".pgen" else given
     # The .pgen last: an opened fileset begins with it.
     targets = [stem.with_name(stem.name + suffix) for suffix in (*tables, ".pgen")]
     for target in targets:
         if target.exists():
-            msg = f"{target} exists already: remove it, or choose another name"
+            msg = f"{target} exists: remove it, or name another path"
             raise FileExistsError(msg)
     with replacing(*targets) as (*texts, binary):
         for text, new in zip(tables.values(), texts, strict=True):

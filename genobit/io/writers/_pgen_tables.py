@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import labels, model
+from genobit.data.sexes import sexes
 from genobit.io._grm_files import NO_FAMILY, id_pairs
 from genobit.io.pgen_files._psam import COLUMNS
 from genobit.io.pgen_files._pvar import NO_ALLELE
@@ -97,22 +98,12 @@ def psam_text(ds: xr.Dataset) -> str:
         name = COLUMNS[column]
         if name in ds:
             columns[column] = _tokens([x or NO_FAMILY for x in _texts(ds, name)], name)
-    if COLUMNS["SEX"] in ds:
-        columns["SEX"] = _sexes(np.asarray(ds[COLUMNS["SEX"]].values))
+    known = sexes(ds)
+    if known is not None:
+        columns["SEX"] = _SEXES[known].tolist()
     columns |= _phenotypes(ds)
     first = next(iter(columns))
     return _lines({(f"#{name}" if name == first else name): x for name, x in columns.items()})
-
-
-def _sexes(values: NDArray[Any]) -> list[str]:
-    wrong = np.flatnonzero(~np.isin(values, (0, 1, 2)))
-    if wrong.size:
-        msg = (
-            f"sample_sex[{wrong[0]}] is {values[wrong[0]]}: expected 0 (unknown), 1 (male) or 2 "
-            "(female)"
-        )
-        raise ValueError(msg)
-    return _SEXES[values.astype(np.intp)].tolist()
 
 
 def _phenotypes(ds: xr.Dataset) -> dict[str, Iterable[str]]:
