@@ -87,7 +87,9 @@ def psam_text(ds: xr.Dataset) -> str:
     """Return the text of the .psam of a Dataset; raises as `pvar_text`."""
     if model.SAMPLE_ID not in ds:
         raise _lacks(model.SAMPLE_ID, "IID")
-    families = _texts(ds, COLUMNS["FID"]) if COLUMNS["FID"] in ds else None
+    families = None
+    if COLUMNS["FID"] in ds:
+        families = [name or NO_FAMILY for name in _texts(ds, COLUMNS["FID"])]
     pairs = id_pairs(_texts(ds, model.SAMPLE_ID), families)
     columns: dict[str, Iterable[str]] = {}
     if any(family != NO_FAMILY for family, _ in pairs):

@@ -127,7 +127,7 @@ def test_tables_hold_what_is_read_again(tmp_path: Path) -> None:
         variant_quality=("variants", np.array([np.nan, 30.5, 1e6], np.float32)),
         variant_filter=(("variants", "filters"), [[True, False], [False, True], [False, False]]),
         filter_id=("filters", ["PASS", "q10"]),
-        sample_family_id=("samples", ["F", "0", "F", "G"]),
+        sample_family_id=("samples", ["F", "", "F", "G"]),
         sample_father_id=("samples", ["0", "", "x", "0"]),
         sample_sex=("samples", [0, 1, 2, 1]),
         sample_phenotype=("samples", [1.5, np.nan, 0, -2]),
