@@ -32,7 +32,7 @@ _DOSAGE = "call_dosage"
 
 
 def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = False) -> Path:
-    r"""Write genotypes as a PLINK 2 fileset: NAME.pgen, NAME.pvar and NAME.psam.
+    r"""Write genotypes as a PLINK 2 fileset: PREFIX.pgen, PREFIX.pvar and PREFIX.psam.
 
     Calls are computed and written a chunk at a time, so lazy genotypes need not fit in memory. The
     three files appear together when writing has finished. After an error there is none of them.
@@ -51,7 +51,7 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
         Whether to write `call_dosage` (variants, samples; from 0 to 2, NaN is missing) too. The
         library then derives the calls from the dosages: a dosage within 0.1 of a whole number is
         that call, any other is a missing call. `call_genotype` must be equal to these calls.
-        No call may be phased, and no variant may have more than two alleles.
+        No heterozygous call may be phased, and no variant may have more than two alleles.
 
     Returns
     -------
