@@ -20,6 +20,7 @@ from tests.hostile.readers import READERS, compressed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+PVAR = b"#CHROM\tPOS\tID\tREF\tALT\n"
 INFLATED = 160 * 2**20
 """Past what text may take by default (2 GiB / 16), and far past the chunks here."""
 
@@ -100,6 +101,10 @@ def lying_record(path: Path) -> None:
     path.write_bytes(data[:start] + b"\xff" * 4 + data[start + 4 :])
 
 
+def in_zstd(path: Path) -> None:
+    path.write_bytes(numcodecs.Zstd().encode(PVAR + b"A" * INFLATED))
+
+
 def tree_sequence(path: Path) -> None:
     """A tree sequence with much behind it."""
     hole(path, READERS["tskit"].files["a.trees"])
@@ -117,6 +122,7 @@ VCF = b"##fileformat=VCFv4.3\n" + _COLUMNS + b"1\t1\t"
 HEADER = b"##fileformat=VCFv4.3\n##"
 NEXUS = b"#NEXUS\nbegin trees;\ntree a = (a,"
 READ = {
+    "pgen": "gb.open_pgen(path)",
     "tskit": "gb.open_tskit(path)",
     "plink": "gb.open_plink(path)",
     "vcf": "gb.open_vcf(path, cache_dir=path.parent)",
@@ -172,6 +178,9 @@ BOMBS: dict[str, tuple[str, str, str, Callable[[Path], object], str]] = {
     "zarr2-texts": ("a.vcz", "a.vcz/sample_id/0", "zarr2", many_texts, "zarr"),
     "zip2": ("a.vcz.zip", "a.vcz.zip", "zip2", zip_bomb("variant_position/0"), "zarr"),
     "zip3": ("a.vcz.zip", "a.vcz.zip", "zip3", zip_bomb("variant_position/c/0"), "zarr"),
+    "pgen-pvar": ("a.pgen", "a.pvar", "pgen", at_size(PVAR), "pgen"),
+    "pgen-psam": ("a.pgen", "a.psam", "pgen", at_size(b"#IID\n"), "pgen"),
+    "pgen-zst": ("a.pgen", "a.pvar.zst", "pvar.zst", in_zstd, "pgen"),
     "tskit": ("a.trees", "a.trees", "tskit", tree_sequence, "tskit"),
     "pairs": ("a.parquet", "a.parquet", "pairs", many_rows, "pairs"),
 }
