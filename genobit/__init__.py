@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from genobit.engine.options import get_options, set_options
     from genobit.epistasis.limits import EpistasisLimits
     from genobit.io.alignment import open_alignment
+    from genobit.io.bgen import open_bgen
     from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.measurements import measurements
     from genobit.io.pairs import open_pairs
@@ -64,6 +65,7 @@ _PUBLIC = {
     "load_ipython_extension": "genobit.launcher.ipython",
     "measurements": "genobit.io.measurements",
     "open_alignment": "genobit.io.alignment",
+    "open_bgen": "genobit.io.bgen",
     "open_gcta": "genobit.io.gcta",
     "open_pairs": "genobit.io.pairs",
     "open_pgen": "genobit.io.pgen",
@@ -96,6 +98,7 @@ __all__ = [
     "load_ipython_extension",
     "measurements",
     "open_alignment",
+    "open_bgen",
     "open_gcta",
     "open_pairs",
     "open_pgen",

@@ -1,0 +1,232 @@
+"""Open BGEN files lazily, as calls and dosages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import model
+from genobit.data.checks import check_one_of
+from genobit.engine.extras import require
+from genobit.engine.files import local_path
+from genobit.io._plink_text import sample_ids
+from genobit.io.bgen_files._header import Header, Variants, read_header, read_variants
+from genobit.io.bgen_files._samples import read_sample_file
+from genobit.io.bgen_files._source import STRIDE, BgenFile, alleles_of, phased_of, uncertain_of
+
+if TYPE_CHECKING:
+    import os
+
+
+_SECOND = "variant_allele[:, 1] (the second allele of the file)"
+_FIRST = "variant_allele[:, 1] (the first allele of the file, as ref='last' asks)"
+
+
+def open_bgen(
+    path: str | os.PathLike[str],
+    *,
+    sample: str | os.PathLike[str] | None = None,
+    ref: Literal["first", "last"] = "first",
+    hard_call_threshold: float = 0.1,
+    multiallelic: Literal["refuse", "drop"] = "refuse",
+    chunks: int | Literal["auto"] = "auto",
+) -> xr.Dataset:
+    r"""Open a BGEN file as a lazy Dataset of calls and dosages.
+
+    Opening reads the header and the labels of all variants, but no genotypes. Versions 1.1, 1.2 and
+    1.3 are read, uncompressed or compressed by zlib or Zstandard.
+
+    Parameters
+    ----------
+    path
+        Path of the .bgen file.
+    sample
+        Path of the .sample file. By default, sample ids are those of the .bgen file. If it has
+        none, they are read from the .sample file of the same name in the same folder.
+    ref
+        The reference allele: the "first" or the "last" allele of the file. The other allele is
+        counted. plink2 writes the reference last (``--export bgen-1.2``), unless it is told
+        ``ref-first``; UK Biobank and qctool write it first.
+    hard_call_threshold
+        A dosage gives a call if it is at most this far from 0, 1 or 2, else the call is missing.
+        At least 0 and below 0.5. The default is that of ``plink2 --hard-call-threshold``.
+    multiallelic
+        How to treat variants with another number of alleles than two: "refuse" raises an error,
+        "drop" leaves them out.
+    chunks
+        Variants per chunk of `call_genotype`; "auto" makes chunks of about 16 MB. A chunk
+        has all samples.
+
+    Returns
+    -------
+    Dataset over `variants`, `samples`, `ploidy` (2), `alleles` (2) and `contigs`:
+
+    - `call_genotype`: int8, lazy; 0 is the reference allele, 1 is the other allele, -1 is missing.
+      A haploid call is (0, -2) or (1, -2).
+    - `call_genotype_phased`: bool, lazy; true for the calls of a phased variant and for haploid
+      calls. A heterozygous call is phased only if the dosages of its two haplotypes differ by more
+      than 0.5, as in plink2.
+    - `call_dosage`: float32, lazy; expected copies of the counted allele, NaN if missing. Of a
+      haploid call it is between 0 and 1.
+    - `variant_uncertain_calls`: int32, lazy; number of calls that `hard_call_threshold` set to
+      missing. ``ds.variant_uncertain_calls.sum().compute()`` counts them in one pass over the file.
+    - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`, `variant_id`
+      (the rsid of the file) and `variant_allele` (reference allele, then the counted allele).
+    - `sample_id`. From a .sample file this is ID_2, and also `sample_family_id` if ID_1 is another
+      name, and `sample_sex` (0 unknown, 1 male, 2 female) if it has the column sex. If individual
+      ids repeat, `sample_id` is FAMILY_INDIVIDUAL.
+
+    A dosage is the number of copies of one allele, as stated in
+    `call_genotype.attrs["counted_allele"]`. Analyses use the calls. A call is decided by its
+    dosage, as in plink2, and not by its most likely genotype. A haploid call is decided by twice
+    its dosage, and is missing if that is near 1.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the .bgen or the .sample file does not exist.
+    ValueError
+        If the file is not BGEN, is truncated or damaged, or has no sample ids. If the .sample file
+        has another number of samples. If a variant has more or fewer than two alleles. If
+        genotypes are damaged or have more than two copies, when their chunk is computed.
+    OSError
+        If the file is changed between opening and computing.
+    ImportError
+        If bgen is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bgen import BgenWriter
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.bgen"
+    >>> values = np.array([[1, 0, 0], [0, 0.95, 0.05], [0, 0.3, 0.7], [np.nan] * 3])
+    >>> with BgenWriter(path, 4, samples=["a", "b", "c", "d"]) as file:
+    ...     file.add_variant("1", "rs1", "22", 1000, ["A", "G"], values)
+    >>> ds = open_bgen(path)
+    >>> ds.call_genotype.values.tolist()
+    [[[0, 0], [0, 1], [-1, -1], [-1, -1]]]
+    >>> ds.call_dosage.values.round(2)
+    array([[0.  , 1.05, 1.7 ,  nan]], dtype=float32)
+    >>> ds.variant_uncertain_calls.values
+    array([1], dtype=int32)
+    """
+    check_one_of("ref", ref, ("first", "last"))
+    check_one_of("multiallelic", multiallelic, ("refuse", "drop"))
+    if not 0 <= hard_call_threshold < 0.5:
+        msg = f"hard_call_threshold is {hard_call_threshold}, expected at least 0 and below 0.5"
+        raise ValueError(msg)
+    source = local_path(path, "open_bgen").absolute()
+    if not source.is_file():
+        msg = f"{source} does not exist. Give the .bgen file."
+        raise FileNotFoundError(msg)
+    require("open_bgen", "bgen")
+    stat = source.stat()
+    header = read_header(source)
+    samples = _samples(source, header, sample)
+    variants = _biallelic(source, read_variants(source, header), multiallelic)
+    file = BgenFile(
+        path=str(source),
+        stamp=(stat.st_size, stat.st_mtime_ns),
+        layout=header.layout,
+        compression=header.compression,
+        n_variants=variants.offset.size,
+        n_samples=header.samples,
+        every_offset=variants.offset[::STRIDE].copy(),
+        swap=ref == "last",
+        threshold=float(hard_call_threshold),
+    )
+    found = {**_calls(file, chunks), **_labels(variants, file), **samples}
+    return xr.Dataset(found, attrs={"source": file.path})
+
+
+def _calls(file: BgenFile, chunks: int | Literal["auto"]) -> dict[str, Any]:
+    """Return the lazy variables; those of calls and flags share the tasks that decode."""
+    decoded = file.calls(chunks)
+    alleles = alleles_of(decoded, file.n_samples)
+    counted = {model.COUNTED_ALLELE: _FIRST if file.swap else _SECOND}
+    uncertain = uncertain_of(decoded, file.n_samples)
+    threshold = {"hard_call_threshold": file.threshold}
+    per_call = (model.VARIANTS, model.SAMPLES)
+    return {
+        model.CALL_GENOTYPE: ((*per_call, model.PLOIDY), alleles, counted | threshold),
+        model.CALL_GENOTYPE_PHASED: (per_call, phased_of(decoded, file.n_samples)),
+        "call_dosage": (per_call, file.dosages(chunks), counted),
+        "variant_uncertain_calls": (model.VARIANTS, uncertain, threshold),
+    }
+
+
+def _labels(variants: Variants, file: BgenFile) -> dict[str, Any]:
+    import pandas as pd
+
+    contig, contig_id = pd.factorize(np.array(variants.contig, object))
+    alleles = np.array(variants.alleles, object).reshape(len(variants.alleles), 2)
+    return {
+        model.VARIANT_CONTIG: (model.VARIANTS, contig.astype(np.int32)),
+        model.VARIANT_POSITION: (model.VARIANTS, variants.position),
+        model.VARIANT_ID: (model.VARIANTS, np.array(variants.id, object)),
+        model.VARIANT_ALLELE: (
+            (model.VARIANTS, "alleles"),
+            alleles[:, ::-1].copy() if file.swap else alleles,
+        ),
+        model.CONTIG_ID: ("contigs", contig_id),
+    }
+
+
+def _biallelic(path: Path, variants: Variants, multiallelic: str) -> Variants:
+    """Return the variants with two alleles; others are an error unless they are dropped."""
+    counts = np.array([len(alleles) for alleles in variants.alleles], np.int64)
+    other = np.flatnonzero(counts != 2)
+    if not other.size:
+        return variants
+    k = int(other[0])
+    if multiallelic == "refuse":
+        msg = (
+            f"{path}: {other.size:,} of {counts.size:,} variants have more or fewer than two "
+            f"alleles, first variant {k} ({variants.id[k]}) with {counts[k]}: leave them out with "
+            "multiallelic='drop', or split them first (bcftools norm -m-)"
+        )
+        raise ValueError(msg)
+    kept = np.flatnonzero(counts == 2)
+    return Variants(
+        variants.offset[kept],
+        variants.position[kept],
+        [variants.contig[i] for i in kept],
+        [variants.id[i] for i in kept],
+        [variants.alleles[i] for i in kept],
+    )
+
+
+def _samples(
+    path: Path, header: Header, sample: str | os.PathLike[str] | None
+) -> dict[str, tuple[str, np.ndarray]]:
+    """Return the variables along samples."""
+    beside = path.with_suffix(".sample")
+    if sample is None and header.sample_ids is not None:
+        ids = np.array(header.sample_ids, object)
+        none = np.full(ids.size, "0", object)
+        return {model.SAMPLE_ID: (model.SAMPLES, sample_ids(path, none, ids))}
+    if sample is None and not beside.is_file():
+        msg = (
+            f"{path} holds no sample ids, and {beside.name} is not beside it: give the .sample "
+            "file as sample="
+        )
+        raise ValueError(msg)
+    source = beside if sample is None else local_path(sample, "open_bgen").absolute()
+    table = read_sample_file(source)
+    individual = table["individual"]
+    if individual.size != header.samples:
+        msg = (
+            f"{source} names {individual.size:,} samples, {path.name} has {header.samples:,}: give "
+            "the .sample file that was written with it"
+        )
+        raise ValueError(msg)
+    family = table.get("family", np.full(individual.size, "0", object))
+    found = {model.SAMPLE_ID: sample_ids(source, family, individual)}
+    if "family" in table:
+        found["sample_family_id"] = family
+    if "sex" in table:
+        found["sample_sex"] = table["sex"]
+    return {name: (model.SAMPLES, values) for name, values in found.items()}

@@ -1,0 +1,53 @@
+"""Read the samples of a .sample file, which names those of a .bgen or .gen file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.data.guards.bounded import read_bytes
+from genobit.data.guards.damage import named_damage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HEADER_LINES = 2
+
+
+def read_sample_file(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns that identify samples, and their sex if the file has it.
+
+    `individual`: ID_2, or the only id; `family`: ID_1, if it is another; `sex`: int8, 1 male, 2
+    female, 0 for any other code. Raises FileNotFoundError for a missing file, and ValueError with
+    the number of the first malformed line.
+    """
+    if not path.is_file():
+        msg = f"{path} does not exist. Give the .sample file as sample=."
+        raise FileNotFoundError(msg)
+    with named_damage(path):
+        lines = read_bytes(path).decode().splitlines()
+    while lines and not lines[-1].strip():
+        lines.pop()
+    names = lines[0].split() if lines else []
+    types = lines[1].split() if len(lines) > 1 else []
+    if not names or types[:1] != ["0"] or len(types) != len(names):
+        msg = (
+            f"{path} is not a .sample file: line 1 names the columns, as in 'ID_1 ID_2 missing', "
+            "and line 2 their types, as in '0 0 0'. Add these two lines."
+        )
+        raise ValueError(msg)
+    rows = [line.split() for line in lines[_HEADER_LINES:]]
+    for number, row in enumerate(rows, _HEADER_LINES + 1):
+        if len(row) != len(names):
+            msg = f"{path}, line {number} has {len(row)} fields, line 1 has {len(names)}."
+            raise ValueError(msg)
+    table = np.array(rows, object).reshape(len(rows), len(names))
+    two = len(names) > 1 and types[1] == "0" and names[1].lower() == "id_2"
+    found = {"individual": table[:, 1 if two else 0]}
+    if two and not np.isin(table[:, 0], ["0", "NA"]).all() and (table[:, 0] != table[:, 1]).any():
+        found["family"] = table[:, 0]
+    if "sex" in (lower := [name.lower() for name in names]):
+        sex = table[:, lower.index("sex")]
+        found["sex"] = np.where(sex == "1", 1, np.where(sex == "2", 2, 0)).astype(np.int8)
+    return found

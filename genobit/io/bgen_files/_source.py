@@ -1,0 +1,220 @@
+"""Read calls and dosages of a BGEN file lazily, a range of variants at a time."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from genobit.engine.schedule.blocks import from_reader
+from genobit.engine.schedule.names import layer_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import dask.array as da
+    from bgen.reader import BgenReader, BgenVar
+    from numpy.typing import NDArray
+
+# Bytes of int8 calls in a chunk. Its rows are a multiple of 64, so that planes with variants along
+# the bits have whole words.
+_CHUNK_BYTES = 16 * 2**20
+_ROWS_MULTIPLE = 64
+STRIDE = 64
+"""Variants from one known offset to the next. Tasks of a cluster carry the offsets."""
+
+
+@dataclass(frozen=True, eq=False)
+class BgenFile:
+    """A validated BGEN file and how to read it, reopened for each read.
+
+    ``path`` is absolute. No file is held open, so the object can be pickled to a process or machine
+    that sees the same path.
+    """
+
+    path: str
+    stamp: tuple[int, int]
+    """Size in bytes and time of modification when it was opened."""
+    layout: int
+    compression: int
+    n_variants: int
+    """Variants with two alleles; the others are passed over."""
+    n_samples: int
+    every_offset: NDArray[np.int64]
+    """Offset of each `STRIDE`-th of these variants."""
+    swap: bool
+    """Whether allele 1 is the first allele of the file."""
+    threshold: float
+
+    def calls(self, chunks: int | Literal["auto"] = "auto") -> da.Array:
+        """Return alleles and flags as `call_variant` fills them: lazy int8 (variants, columns).
+
+        `alleles_of`, `phased_of` and `uncertain_of` take them apart, so that all three come from
+        one pass over the file.
+        """
+        sizes = row_chunks(self.n_variants, 2 * self.n_samples, chunks)
+        reader = _Calls(self)
+        return self._lazy(reader, (sizes, reader.shape[1:]))
+
+    def dosages(self, chunks: int | Literal["auto"] = "auto") -> da.Array:
+        """Return the dosages of allele 1: lazy float32 (variants, samples), NaN missing."""
+        sizes = row_chunks(self.n_variants, 2 * self.n_samples, chunks)
+        return self._lazy(_Dosages(self), (sizes, (self.n_samples,)))
+
+    def _lazy(self, reader: _Calls | _Dosages, sizes: tuple[tuple[int, ...], ...]) -> da.Array:
+        return from_reader(reader, sizes, layer_name(reader.prefix, self, sizes))
+
+    def read(self, first: int, stop: int, fill: Callable[[int, Any, bool], int]) -> None:
+        """Call ``fill(row, probabilities, phased)`` for each variant of a range.
+
+        ``row`` counts from 0, and ``probabilities`` is float32 (samples, columns). ``fill`` returns
+        the first sample whose values are no probabilities, or -1. Raises OSError if the file has
+        changed since it was opened, and ValueError for damaged genotypes.
+        """
+        from bgen import BgenReader
+
+        stat = Path(self.path).stat()
+        if (stat.st_size, stat.st_mtime_ns) != self.stamp:
+            msg = f"{self.path} was changed while in use. Open it again."
+            raise OSError(msg)
+        k = first
+        try:
+            with closing(BgenReader(self.path)) as reader:
+                for k, variant in enumerate(self._variants(reader, first, stop), first):
+                    probabilities, phased = variant.probabilities, variant.is_phased
+                    columns = probabilities.shape[1]
+                    if columns not in ((2, 4) if phased else (2, 3)):
+                        msg = "it has calls of more than two copies, or of none"
+                        raise ValueError(msg)  # noqa: TRY301
+                    wrong = fill(k - first, probabilities, phased)
+                    if wrong >= 0:
+                        values = ", ".join(f"{x:.4g}" for x in probabilities[wrong])
+                        msg = f"the probabilities of samples={wrong} do not add up to 1: {values}"
+                        raise ValueError(msg)  # noqa: TRY301
+        # The library raises ValueError, IndexError, RuntimeError or MemoryError for a bad byte.
+        except Exception as error:
+            msg = f"{self.path}: variants={k} cannot be read: {error}. Copy the file again."
+            raise ValueError(msg) from error
+
+    def _variants(self, reader: BgenReader, first: int, stop: int) -> Iterator[BgenVar]:
+        """Yield the variants of a range, from the known offset before it."""
+        from bgen.reader import BgenVar, IStream, OpenStatus
+
+        # Variants by number would make the reader parse the labels of the whole file first.
+        # BgenVar takes an offset, and the open stream, which the reader keeps to itself.
+        stream = next(x for x in gc.get_referents(reader) if isinstance(x, IStream))
+        status = OpenStatus()
+        k = first - first % STRIDE
+        offset = int(self.every_offset[k // STRIDE])
+        while k < stop:
+            variant = BgenVar(
+                stream,
+                offset,
+                self.layout,
+                self.compression,
+                self.n_samples,
+                is_stdin=False,
+                is_open=status,
+            )
+            offset = variant.next_variant_offset
+            if len(variant.alleles) == 2:
+                if k >= first:
+                    yield variant
+                k += 1
+
+
+def row_chunks(n: int, bytes_per_row: int, chunks: int | Literal["auto"]) -> tuple[int, ...]:
+    """Return the variants of each chunk; "auto" makes chunks of about 16 MB."""
+    if chunks == "auto":
+        rows = _CHUNK_BYTES // max(bytes_per_row, 1)
+        chunks = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
+    if chunks < 1:
+        msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
+        raise ValueError(msg)
+    whole, rest = divmod(n, chunks)
+    return (chunks,) * whole + ((rest,) if rest or not whole else ())
+
+
+def alleles_of(decoded: Any, samples: int) -> da.Array:
+    """Return the alleles (variants, samples, 2) of decoded calls."""
+    chunks = (decoded.chunks[0], (samples,), (2,))
+    return decoded.map_blocks(_alleles, samples, dtype=np.int8, chunks=chunks, new_axis=2)
+
+
+def _alleles(block: NDArray[np.int8], samples: int) -> NDArray[np.int8]:
+    return block[:, : 2 * samples].reshape(block.shape[0], samples, 2)
+
+
+def phased_of(decoded: Any, samples: int) -> da.Array:
+    """Return which calls (variants, samples) of decoded calls are phased."""
+    chunks = (decoded.chunks[0], (samples,))
+    return decoded.map_blocks(_phased, samples, dtype=np.bool_, chunks=chunks)
+
+
+def _phased(block: NDArray[np.int8], samples: int) -> NDArray[np.bool_]:
+    from genobit.io.kernels.bgen import PHASED
+
+    return block[:, 2 * samples : 3 * samples] == PHASED
+
+
+def uncertain_of(decoded: Any, samples: int) -> da.Array:
+    """Return the number of uncertain calls of each variant, int32, of decoded calls."""
+    return decoded.map_blocks(_uncertain, samples, dtype=np.int32, drop_axis=1)
+
+
+def _uncertain(block: NDArray[np.int8], samples: int) -> NDArray[np.int32]:
+    from genobit.io.kernels.bgen import UNCERTAIN
+
+    rows = block[:, 2 * samples : 3 * samples] == UNCERTAIN
+    return np.array([np.count_nonzero(row) for row in rows], np.int32)
+
+
+class _Calls:
+    """Calls and flags of a BGEN file as an array that dask can slice."""
+
+    prefix = "bgen-calls"
+    dtype: np.dtype[Any] = np.dtype(np.int8)
+    ndim = 2
+
+    def __init__(self, file: BgenFile) -> None:
+        self.file = file
+        # Even, so that pairs of alleles of each row are aligned.
+        columns = 3 * file.n_samples + file.n_samples % 2
+        self.shape: tuple[int, ...] = (file.n_variants, columns)
+
+    def fill(self, out: NDArray[Any]) -> Callable[[int, Any, bool], int]:
+        from genobit.io.kernels.bgen import call_variant
+
+        swap, threshold = self.file.swap, self.file.threshold
+        return lambda k, values, phased: call_variant(values, phased, swap, threshold, out[k])
+
+    def __getitem__(self, key: tuple[slice, ...]) -> NDArray[Any]:
+        # dask passes one slice per dimension, with a step if it merged a later slice.
+        rows, *rest = key
+        span = range(*rows.indices(self.file.n_variants))
+        first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
+        out = np.empty((stop - first, *self.shape[1:]), self.dtype)
+        if span:
+            self.file.read(first, stop, self.fill(out))
+        return out[(slice(None, None, rows.step), *rest)]
+
+
+class _Dosages(_Calls):
+    """Dosages of a BGEN file as an array that dask can slice."""
+
+    prefix = "bgen-dosages"
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, file: BgenFile) -> None:
+        super().__init__(file)
+        self.shape = (file.n_variants, file.n_samples)
+
+    def fill(self, out: NDArray[Any]) -> Callable[[int, Any, bool], int]:
+        from genobit.io.kernels.bgen import dosage_variant
+
+        swap = self.file.swap
+        return lambda k, values, phased: dosage_variant(values, phased, swap, out[k])
