@@ -746,3 +746,42 @@ def sample_homozygosity(
         homozygous += row[sample] != 1
         expected += 1 - het
     return calls, homozygous, float(expected)
+
+
+def bgen_calls(
+    probabilities: NDArray[np.float32], phased: bool, swap: bool, threshold: float
+) -> tuple[list[list[int]], list[str], list[float]]:
+    """Calls, what is said of each, and dosages of a variant of BGEN, a sample at a time.
+
+    probabilities: (samples, 2 to 4). What is said is "phased", "uncertain" or "". The dosage counts
+    the second allele, or with ``swap`` the first.
+    """
+    calls, said, dosages = [], [], []
+    for row in probabilities.astype(np.float64).tolist():
+        known = [value for value in row if not isnan(value)]
+        haplotypes = [known[k : k + 2] for k in range(0, len(known), 2)]
+        if phased or len(known) == 2:
+            copies = [pair[0] if swap else pair[1] for pair in haplotypes]
+        else:
+            each = known[::-1] if swap else known
+            copies = [(each[1] + 2 * each[2]) / sum(each)] if known else []
+        dosage = sum(copies) if known else float("nan")
+        dosages.append(dosage)
+        haploid = len(known) == 2
+        of_two = 2 * dosage if haploid else dosage
+        near = [k for k in (0, 2) if abs(of_two - k) <= threshold + 1e-6]
+        if not known:
+            calls.append([-1, -1])
+            said.append("")
+        elif near:
+            allele = near[0] // 2
+            calls.append([allele, -2 if haploid else allele])
+            said.append("phased" if phased or haploid else "")
+        elif not haploid and abs(dosage - 1) <= threshold + 1e-6:
+            apart = phased and abs(copies[0] - copies[1]) > 0.5
+            calls.append([1, 0] if apart and copies[0] > copies[1] else [0, 1])
+            said.append("phased" if apart else "")
+        else:
+            calls.append([-1, -2 if haploid else -1])
+            said.append("uncertain")
+    return calls, said, dosages

@@ -38,6 +38,8 @@ from tests.cases import (
     name,
 )
 from tests.cohorts import cohort, random_calls
+from tests.io.test_bgen import write as write_bgen
+from tests.io.test_bgen_calls import random_probabilities
 from tests.io.test_plink import write_fileset
 
 Opening = Callable[[], xr.DataArray]
@@ -216,6 +218,13 @@ def pgen(folder: Path, seed: int) -> Opening:
     return lambda: gb.open_pgen(folder / "cohort").call_genotype
 
 
+def bgen(folder: Path, seed: int) -> Opening:
+    pytest.importorskip("bgen")
+    rng = np.random.default_rng(seed)
+    write_bgen(folder / "a.bgen", [(random_probabilities(rng, 5, False, 8, 0), False)] * 9)
+    return lambda: gb.open_bgen(folder / "a.bgen").call_genotype
+
+
 def gcta(folder: Path, seed: int) -> Opening:
     gb.to_gcta(cohort(random_calls(seed, 30, 5)).genobit.grm("gcta"), folder / "grm")
     return lambda: gb.open_gcta(folder / "grm")
@@ -247,7 +256,7 @@ def trees(folder: Path, seed: int) -> Opening:
     return lambda: gb.open_tskit(folder / "a.trees", haploid=True).call_genotype
 
 
-@pytest.mark.parametrize("write", [plink, pgen, gcta, plink_rel, fasta, vcf_zarr, trees])
+@pytest.mark.parametrize("write", [plink, pgen, bgen, gcta, plink_rel, fasta, vcf_zarr, trees])
 def test_a_file_that_was_written_again__has_another_name(
     write: Callable[[Path, int], Opening], tmp_path: Path
 ) -> None:

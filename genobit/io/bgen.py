@@ -161,15 +161,15 @@ def _calls(file: BgenFile, chunks: int | Literal["auto"]) -> dict[str, Any]:
 def _labels(variants: Variants, file: BgenFile) -> dict[str, Any]:
     import pandas as pd
 
-    contig, contig_id = pd.factorize(np.array(variants.contig, object))
-    alleles = np.array(variants.alleles, object).reshape(len(variants.alleles), 2)
+    contig, contig_id = pd.factorize(variants.contig)
+    alleles = [variants.first, variants.second]
     return {
         model.VARIANT_CONTIG: (model.VARIANTS, contig.astype(np.int32)),
         model.VARIANT_POSITION: (model.VARIANTS, variants.position),
-        model.VARIANT_ID: (model.VARIANTS, np.array(variants.id, object)),
+        model.VARIANT_ID: (model.VARIANTS, variants.id),
         model.VARIANT_ALLELE: (
             (model.VARIANTS, "alleles"),
-            alleles[:, ::-1].copy() if file.swap else alleles,
+            np.stack(alleles[::-1] if file.swap else alleles, axis=1),
         ),
         model.CONTIG_ID: ("contigs", contig_id),
     }
@@ -177,26 +177,18 @@ def _labels(variants: Variants, file: BgenFile) -> dict[str, Any]:
 
 def _biallelic(path: Path, variants: Variants, multiallelic: str) -> Variants:
     """Return the variants with two alleles; others are an error unless they are dropped."""
-    counts = np.array([len(alleles) for alleles in variants.alleles], np.int64)
-    other = np.flatnonzero(counts != 2)
-    if not other.size:
+    biallelic = variants.alleles == 2
+    if biallelic.all():
         return variants
-    k = int(other[0])
     if multiallelic == "refuse":
+        k = int(np.flatnonzero(~biallelic)[0])
         msg = (
-            f"{path}: {other.size:,} of {counts.size:,} variants have more or fewer than two "
-            f"alleles, first variant {k} ({variants.id[k]}) with {counts[k]}: leave them out with "
-            "multiallelic='drop', or split them first (bcftools norm -m-)"
+            f"{path}: {(~biallelic).sum():,} of {biallelic.size:,} variants have more or fewer "
+            f"than two alleles, first variant {k} ({variants.id[k]}) with {variants.alleles[k]}: "
+            "leave them out with multiallelic='drop', or split them before the file is written"
         )
         raise ValueError(msg)
-    kept = np.flatnonzero(counts == 2)
-    return Variants(
-        variants.offset[kept],
-        variants.position[kept],
-        [variants.contig[i] for i in kept],
-        [variants.id[i] for i in kept],
-        [variants.alleles[i] for i in kept],
-    )
+    return Variants(*(values[biallelic] for values in variants))
 
 
 def _samples(

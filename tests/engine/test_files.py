@@ -71,6 +71,7 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
 }
 READERS: dict[str, Callable[[Any], Any]] = {
     "open_plink": gb.open_plink,
+    "open_bgen": gb.open_bgen,
     "open_vcf": gb.open_vcf,
     "open_alignment": gb.open_alignment,
     "open_gcta": gb.open_gcta,

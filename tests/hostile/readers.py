@@ -106,6 +106,16 @@ def _tskit(folder: Path) -> None:
     assert (calls.max(axis=(1, 2), initial=-1) < (alleles != "").sum(axis=1)).all()
 
 
+def _bgen(folder: Path) -> None:
+    ds = whole(gb.open_bgen(folder / "a.bgen", sample=folder / "a.sample", multiallelic="drop"))
+    assert isinstance(ds, xr.Dataset)
+    calls, copies = ds["call_genotype"].values, ds["call_dosage"].values
+    assert calls.shape == (ds.sizes["variants"], ds.sizes["samples"], 2)
+    assert ((calls >= -2) & (calls <= 1)).all()
+    assert ((copies >= -1e-3) & (copies <= 2 + 1e-3) | np.isnan(copies)).all()
+    assert (calls[np.isnan(copies)] < 0).all()
+
+
 def _matrix(open_: Callable[[Path], xr.DataArray], folder: Path) -> None:
     found = whole(open_(folder / "a")).values
     assert found.shape[0] == found.shape[1] > 0
@@ -239,6 +249,26 @@ def _bcf() -> bytes:
         return gzip.decompress(binary.read_bytes())
 
 
+def _bgen_files(compression: str | None) -> dict[str, bytes]:
+    """Four variants of BGEN, one phased and one of three alleles, and their .sample file."""
+    from bgen import BgenWriter
+
+    unphased = np.array([[1, 0, 0], [0, 0.9, 0.1], [0.1, 0.2, 0.7], [np.nan] * 3])
+    phased = np.array([[1, 0, 0, 1], [0.2, 0.8, 0, 1], [1, 0, np.nan, np.nan], [np.nan] * 4])
+    three = np.tile([0, 0.5, 0.5, 0, 0, 0], (4, 1))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.bgen"
+        with BgenWriter(str(path), 4, samples=list("abcd"), compression=compression) as file:
+            file.add_variant("x1", "rs1", "1", 1000, ["A", "G"], unphased, bit_depth=16)
+            ploidy = np.array([2, 2, 1, 2])
+            file.add_variant("x2", "rs2", "1", 1010, ["C", "T"], phased, ploidy, phased=True)
+            file.add_variant("x3", "rs3", "X", 5, ["G", "AC", "T"], three)
+            file.add_variant("x4", "rs4", "X", 9, ["G", "AC"], unphased[::-1])
+        data = path.read_bytes()
+    rows = b"".join(b"F S%d 0 %d\n" % (k, k % 3) for k in range(4))
+    return {"a.bgen": data, "a.sample": b"ID_1 ID_2 missing sex\n0 0 0 D\n" + rows}
+
+
 def _cohort() -> xr.Dataset:
     """Six variants of four samples with every label of a VCF Zarr store."""
     calls = np.random.default_rng(1).integers(-1, 2, (6, 4, 2)).astype(np.int8)
@@ -350,6 +380,9 @@ READERS: dict[str, Reader] = {
     "pvar.zst": Reader(_compressed_pvar(PGEN), _pgen, broken=("a.pvar.zst",)),
     "vcf": Reader({"a.vcf": VCF}, _vcf),
     "vcf.gz": Reader({"a.vcf.gz": compressed(VCF)}, _vcf),
+    "bgen": Reader(_bgen_files(None), _bgen),
+    "bgen.zlib": Reader(_bgen_files("zlib"), _bgen, broken=("a.bgen",)),
+    "bgen.zstd": Reader(_bgen_files("zstd"), _bgen, broken=("a.bgen",)),
     "gcta": Reader(
         {"a.grm.bin": _TRIANGLE, "a.grm.N.bin": struct.pack("<6f", *[9.0] * 6), "a.grm.id": _IDS},
         _gcta,

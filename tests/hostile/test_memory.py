@@ -110,6 +110,28 @@ def tree_sequence(path: Path) -> None:
     hole(path, READERS["tskit"].files["a.trees"])
 
 
+def many_variants(path: Path) -> None:
+    """BGEN of as many variants as fit, whose labels are empty."""
+    hole(path, READERS["bgen"].files["a.bgen"][:8] + b"\xff\xff\xff\x07")
+    with path.open("r+b") as file:
+        file.seek(12)
+        file.write(READERS["bgen"].files["a.bgen"][12:])
+
+
+def long_allele(path: Path) -> None:
+    """BGEN whose first allele is as long as the rest of the file."""
+    data = READERS["bgen.zlib"].files["a.bgen"]
+    at = data.index(b"\x02\x00\x01\x00\x00\x00A") + 2
+    hole(path, data[:at] + b"\x00\x00\x00\x70A")
+
+
+def lying_genotypes(path: Path) -> None:
+    """BGEN whose first genotypes declare 4 GiB."""
+    data = READERS["bgen.zstd"].files["a.bgen"]
+    at = data.index(b"\x01\x00\x00\x00G") + 9
+    path.write_bytes(data[:at] + b"\xff" * 4 + data[at + 4 :])
+
+
 def many_samples(path: Path) -> None:
     """A text matrix in gzip of more samples than it has room for."""
     path.write_bytes(compressed(b"0\n"))
@@ -126,6 +148,7 @@ READ = {
     "tskit": "gb.open_tskit(path)",
     "plink": "gb.open_plink(path)",
     "vcf": "gb.open_vcf(path, cache_dir=path.parent)",
+    "bgen": "gb.open_bgen(path, sample=path.parent / 'a.sample')",
     "gcta": "gb.open_gcta(path.parent / 'a')",
     "rel": "gb.open_plink_rel(path.parent / 'a')",
     "fasta": "gb.open_alignment(path)",
@@ -155,6 +178,10 @@ BOMBS: dict[str, tuple[str, str, str, Callable[[Path], object], str]] = {
     "vcf.gz-header": ("a.vcf.gz", "a.vcf.gz", "vcf.gz", in_gzip(HEADER), "vcf"),
     "bcf-header": ("a.bcf", "a.bcf", "bcf", lying_header, "vcf"),
     "bcf-record": ("a.bcf", "a.bcf", "bcf", lying_record, "vcf"),
+    "bgen-sample": ("a.bgen", "a.sample", "bgen", hole, "bgen"),
+    "bgen-variants": ("a.bgen", "a.bgen", "bgen", many_variants, "bgen"),
+    "bgen-allele": ("a.bgen", "a.bgen", "bgen.zlib", long_allele, "bgen"),
+    "bgen-genotypes": ("a.bgen", "a.bgen", "bgen.zstd", lying_genotypes, "bgen"),
     "gcta-id": ("a.grm.id", "a.grm.id", "gcta", hole, "gcta"),
     "rel-line": ("a.rel", "a.rel", "rel", hole, "rel"),
     "rel-id": ("a.rel.id", "a.rel.id", "rel", hole, "rel"),

@@ -73,6 +73,18 @@ def test_broken_files_are_read_or_refused_by_name(tmp_path: Path, name: str, fil
     assert refused > 2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 8))
+@pytest.mark.parametrize("name", ["bgen", "bgen.zlib", "bgen.zstd"])
+def test_more_broken_files__of_a_decoder_in_c(tmp_path: Path, name: str, seed: int) -> None:
+    for file in READERS[name].parts():
+        for k, (how, data) in enumerate(broken(READERS[name].files[file], seed, 100)):
+            folder = tmp_path / f"{file}{k}"
+            put(folder, {**READERS[name].files, file: data})
+            said = refusal(name, folder)
+            assert said is None or str(folder) in said, (how, said)
+
+
 @pytest.mark.parametrize(("name", "file"), ALONE)
 def test_files_that_are_missing_or_folders(tmp_path: Path, name: str, file: str) -> None:
     files = {key: data for key, data in READERS[name].files.items() if key != file}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.engine.options import require_fits
+from genobit.data.guards.bounded import TEXT_COST
+from genobit.engine.options import get_options, require_fits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 _MAGICS = (b"bgen", bytes(4))
 _LEAST_HEADER = 20
+_LEAST_VARIANT = 16
+"""Bytes of the numbers that each variant has."""
 _COMPRESSIONS = ("none", "zlib", "zstd")
-_LABEL_COST = 40
-"""Bytes of memory per byte of a label: short texts are Python objects."""
+_VARIANT_COST = 150
+"""Bytes of memory per variant with short labels."""
 _AGAIN = "Copy it again."
 
 
@@ -41,15 +44,18 @@ class Header:
     sample_ids: list[str] | None
 
 
-@dataclass(frozen=True, eq=False)
-class Variants:
-    """Labels and offsets of all variants, each an array or a list of all variants."""
+class Variants(NamedTuple):
+    """Labels and offsets of variants, each an array of all of them."""
 
     offset: NDArray[np.int64]
     position: NDArray[np.int64]
-    contig: list[str]
-    id: list[str]
-    alleles: list[list[str]]
+    contig: NDArray[np.object_]
+    id: NDArray[np.object_]
+    first: NDArray[np.object_]
+    """First allele, or "" of a variant with another number of alleles than two."""
+    second: NDArray[np.object_]
+    alleles: NDArray[np.int64]
+    """Number of alleles."""
 
 
 class _Cursor:
@@ -59,38 +65,45 @@ class _Cursor:
         self.file, self.path = file, path
         self.size = path.stat().st_size
         self.at = 0
+        self.texts = 0
+        self.most_texts = get_options().eager_limit // TEXT_COST
 
     def fault(self, what: str) -> ValueError:
         return ValueError(f"{self.path} is truncated or damaged: {what}. {_AGAIN}")
 
+    def require(self, end: int, what: str) -> None:
+        """Raise ValueError if a part of the file, ``what``, ends behind the file."""
+        if end > self.size:
+            msg = f"{what} ends at byte {end:,}, the file at {self.size:,}"
+            raise self.fault(msg)
+
     def take(self, length: int, what: str) -> bytes:
         """Return the next bytes; ``what`` names them in an error."""
         self.at += length
-        if self.at > self.size:
-            msg = f"{what} ends at byte {self.at:,}, the file at {self.size:,}"
-            raise self.fault(msg)
+        self.require(self.at, what)
         return self.file.read(length)
 
     def number(self, kind: str, what: str) -> int:
-        """Return the next number, of type "H" (16 bits) or "I" (32 bits)."""
-        (value,) = struct.unpack("<" + kind, self.take(2 if kind == "H" else 4, what))
+        """Return the next number, of type "<H" (16 bits) or "<I" (32 bits)."""
+        (value,) = struct.unpack(kind, self.take(2 if kind == "<H" else 4, what))
         return int(value)
 
     def text(self, kind: str, what: str) -> str:
         """Return the next text, whose length is a number of type ``kind`` before it."""
         length = self.number(kind, what)
-        require_fits(f"{self.path}: {what}", length, _LABEL_COST)
-        data = self.take(length, what)
+        self.texts += length
+        self.require(self.at + length, what)
+        if self.texts > self.most_texts:
+            require_fits(f"{self.path}: the labels up to {what}", self.texts, TEXT_COST)
         try:
-            return data.decode()
+            return self.take(length, what).decode()
         except UnicodeDecodeError as error:
-            raise self.fault(f"{what} is not UTF-8 text") from error
+            msg = f"{what} has a label that is not UTF-8 text"
+            raise self.fault(msg) from error
 
     def jump(self, at: int, what: str) -> None:
         """Continue at an offset in bytes."""
-        if at > self.size:
-            msg = f"{what} ends at byte {at:,}, the file at {self.size:,}"
-            raise self.fault(msg)
+        self.require(at, what)
         self.at = at
         self.file.seek(at)
 
@@ -113,7 +126,7 @@ def read_header(path: Path) -> Header:
             msg = f"its header takes {length:,} bytes, and its first variant is at {offset + 4:,}"
             raise cursor.fault(msg)
         cursor.take(length - _LEAST_HEADER, "the header")
-        flags = cursor.number("I", "the header")
+        flags = cursor.number("<I", "the header")
         compression, layout, has_ids = flags & 0b11, flags >> 2 & 0b1111, flags >> 31
         if layout not in {1, 2} or compression >= len(_COMPRESSIONS):
             msg = f"its header names layout {layout} and compression {compression}"
@@ -126,11 +139,11 @@ def read_header(path: Path) -> Header:
 
 
 def _sample_ids(cursor: _Cursor, samples: int, end: int) -> list[str]:
-    length, count = (cursor.number("I", "the block of sample ids") for _ in range(2))
+    length, count = (cursor.number("<I", "the block of sample ids") for _ in range(2))
     if count != samples or cursor.at - 8 + length > end:
         msg = f"its header names {samples:,} samples, its {length:,} bytes of ids {count:,}"
         raise cursor.fault(msg)
-    ids = [cursor.text("H", f"the id of sample {k}") for k in range(samples)]
+    ids = [cursor.text("<H", f"the id of sample {k}") for k in range(samples)]
     if cursor.at > end:
         msg = f"its sample ids end at byte {cursor.at:,}, and its first variant is at {end:,}"
         raise cursor.fault(msg)
@@ -142,64 +155,63 @@ def read_variants(path: Path, header: Header) -> Variants:
 
     Raises ValueError if the file is truncated, or too long for the number of its variants.
     """
-    found = Variants(np.empty(0, np.int64), np.empty(0, np.int64), [], [], [])
-    offsets, positions = [], []
+    n = header.variants
+    names: dict[str, str] = {}
     with path.open("rb") as file:
         cursor = _Cursor(file, path)
+        cursor.require(header.first_variant + _LEAST_VARIANT * n, f"the last of {n:,} variants")
         cursor.jump(header.first_variant, "the header")
-        for k in range(header.variants):
-            offsets.append(cursor.at)
-            what = f"variant {k} of {header.variants:,}"
-            positions.append(_read_labels(cursor, header, found, what))
-            _skip_genotypes(cursor, header, len(found.alleles[-1]), what)
+        require_fits(f"{path}: the labels of {n:,} variants", n, _VARIANT_COST)
+        offset, position, counts = (np.empty(n, np.int64) for _ in range(3))
+        contig, rsid, first, second = (np.empty(n, object) for _ in range(4))
+        for k in range(n):
+            what = f"variant {k} of {n}"
+            offset[k] = cursor.at
+            name, rsid[k], position[k], alleles = _read_labels(cursor, header, what)
+            contig[k] = names.setdefault(name, name)
+            counts[k] = len(alleles)
+            first[k], second[k] = alleles if len(alleles) == 2 else ("", "")
+            _skip_genotypes(cursor, header, len(alleles), what)
         if cursor.at != cursor.size:
-            msg = f"{cursor.size - cursor.at:,} bytes follow the last of {header.variants:,}"
-            raise cursor.fault(f"{msg} variants")
-    return Variants(
-        np.array(offsets, np.int64),
-        np.array(positions, np.int64),
-        found.contig,
-        found.id,
-        found.alleles,
-    )
+            msg = f"{cursor.size - cursor.at:,} bytes follow the last of its {n:,} variants"
+            raise cursor.fault(msg)
+    return Variants(offset, position, contig, rsid, first, second, counts)
 
 
-def _read_labels(cursor: _Cursor, header: Header, found: Variants, what: str) -> int:
-    """Append the labels of the next variant, and return its position."""
+def _read_labels(cursor: _Cursor, header: Header, what: str) -> tuple[str, str, int, list[str]]:
+    """Return contig, rsid, position and alleles of the next variant."""
     if header.layout == 1:
-        samples = cursor.number("I", what)
+        samples = cursor.number("<I", what)
         if samples != header.samples:
             msg = f"{what} has {samples:,} samples, the header names {header.samples:,}"
             raise cursor.fault(msg)
-    cursor.text("H", what)
-    found.id.append(cursor.text("H", what))
-    found.contig.append(cursor.text("H", what))
-    position = cursor.number("I", what)
-    alleles = 2 if header.layout == 1 else cursor.number("H", what)
-    found.alleles.append([cursor.text("I", what) for _ in range(alleles)])
-    return position
+    _, rsid, contig = (cursor.text("<H", what) for _ in range(3))
+    position = cursor.number("<I", what)
+    alleles = 2 if header.layout == 1 else cursor.number("<H", what)
+    return contig, rsid, position, [cursor.text("<I", what) for _ in range(alleles)]
 
 
 def _skip_genotypes(cursor: _Cursor, header: Header, alleles: int, what: str) -> None:
     """Move past the genotypes, and check their sizes."""
     if header.layout == 1:
         packed = header.compression != 0
-        length = cursor.number("I", what) if packed else 6 * header.samples
+        length = cursor.number("<I", what) if packed else 6 * header.samples
         cursor.jump(cursor.at + length, what)
         return
-    length = cursor.number("I", what)
+    length = cursor.number("<I", what)
     end = cursor.at + length
     if header.compression:
         if length < 4:
             msg = f"the genotypes of {what} take {length} bytes"
             raise cursor.fault(msg)
-        length = cursor.number("I", what)
+        length = cursor.number("<I", what)
     # 10 bytes, one for each sample, and at most two probabilities of 32 bits for each.
     least = 10 + header.samples
     if alleles == 2 and not least <= length <= least + 8 * header.samples:
+        most = least + 8 * header.samples
         msg = (
-            f"the genotypes of {what} take {length:,} bytes, expected {least:,} to "
-            f"{least + 8 * header.samples:,} of {header.samples:,} samples with at most two copies"
+            f"the genotypes of {what} have {length:,} decompressed bytes, expected {least:,} to "
+            f"{most:,} for {header.samples:,} samples with at most two copies"
         )
         raise cursor.fault(msg)
     cursor.jump(end, what)

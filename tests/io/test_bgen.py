@@ -1,0 +1,452 @@
+"""BGEN files: against plink2's import of the same files, labels, laziness, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+
+import genobit as gb
+from genobit.io.bgen_files import _source
+from tests.io.test_bgen_calls import random_probabilities
+from tests.io.test_plink import dosage
+from tests.laziness import raise_if_dask_computes
+from tests.reference import bgen_calls
+
+bgen = pytest.importorskip("bgen")
+
+PLINK2 = pytest.mark.skipif(shutil.which("plink2") is None, reason="plink2 is not on the path")
+N_VARIANTS, N_SAMPLES = 150, 37
+ROUNDING = 1 / 16384
+"""Dosages of plink2 are multiples of it, rounded once or twice."""
+
+
+def plink2(*arguments: str | Path, out: Path) -> Path:
+    command = ["plink2", *map(str, arguments), "--threads", "1", "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def write(
+    path: Path,
+    variants: list[tuple[np.ndarray, bool]],
+    bits: int = 8,
+    compression: str | None = "zlib",
+    **more: Any,
+) -> Path:
+    """A file of variants, each probabilities (samples, 2 to 4) and whether they are phased."""
+    samples = [f"s{k}" for k in range(len(variants[0][0]))]
+    options = {"samples": samples, "compression": compression, "layout": 2, **more}
+    with bgen.BgenWriter(str(path), len(samples), **options) as file:
+        for k, (values, phased) in enumerate(variants):
+            ploidy: Any = 2
+            if np.isnan(values).any(axis=1).sum() > np.isnan(values[:, 0]).sum():
+                ploidy = np.where(np.isnan(values[:, 2]) & ~np.isnan(values[:, 0]), 1, 2)
+            about = (f"id{k}", f"rs{k}", str(1 + k // 100), 1000 + k, ["A", "CT"])
+            file.add_variant(*about, values, phased=phased, bit_depth=bits, ploidy=ploidy)
+    # The index that the writer puts beside is not asked.
+    path.with_name(path.name + ".bgi").unlink()
+    return path
+
+
+def random_variants(
+    bits: int, phased: float, seed: int = 1, haploid: float = 0
+) -> list[tuple[np.ndarray, bool]]:
+    rng = np.random.default_rng(seed)
+    kinds = rng.random(N_VARIANTS) < phased
+    return [
+        (random_probabilities(rng, N_SAMPLES, bool(kind), bits, haploid), bool(kind))
+        for kind in kinds
+    ]
+
+
+def imported(path: Path, *options: str | Path) -> dict[str, np.ndarray]:
+    """What plink2 makes of a file: copies of ALT in its .bed, and GT and DS of its VCF."""
+    out = plink2(
+        "--bgen", path, *options, "--make-bed", "--export", "vcf", "vcf-dosage=DS-force",
+        out=path.with_name("imported"),
+    )  # fmt: skip
+    lines = [
+        line.split("\t")
+        for line in out.with_suffix(".vcf").read_text().splitlines()
+        if not line.startswith("#")
+    ]
+    cells = [[cell.split(":") for cell in line[9:]] for line in lines]
+    bed = gb.open_plink(out)
+    return {
+        "calls": dosage(bed.call_genotype),
+        "alleles": bed.variant_allele.values,
+        "ids": bed.variant_id.values,
+        "gt": np.array([[cell[0] for cell in row] for row in cells]),
+        "dosages": np.array(
+            [[float(c[1]) if len(c) > 1 and c[1] != "." else np.nan for c in r] for r in cells]
+        ),
+    }
+
+
+def compare(ds: xr.Dataset, right: dict[str, np.ndarray]) -> None:
+    np.testing.assert_array_equal(dosage(ds.call_genotype), right["calls"])
+    np.testing.assert_array_equal(ds.variant_allele, right["alleles"])
+    np.testing.assert_array_equal(ds.variant_id, right["ids"])
+    np.testing.assert_allclose(ds.call_dosage, right["dosages"], atol=1.2 * ROUNDING)
+    expected = (right["calls"] < 0) & ~np.isnan(right["dosages"])
+    np.testing.assert_array_equal(ds.variant_uncertain_calls, expected.sum(axis=1))
+
+
+# Against plink2
+
+
+@PLINK2
+@pytest.mark.parametrize("ref", ["first", "last"])
+@pytest.mark.parametrize(
+    ("bits", "compression", "phased", "threshold"),
+    [(8, "zlib", 0.5, 0.1), (16, "zstd", 0.5, 0.1), (16, "zlib", 0, 0.25), (3, None, 0.5, 0.1)],
+)
+def test_calls_and_dosages_equal_those_of_plink2(
+    tmp_path: Path, bits: int, compression: str | None, phased: float, threshold: float, ref: Any
+) -> None:
+    path = write(tmp_path / "a.bgen", random_variants(bits, phased), bits, compression)
+    right = imported(path, f"ref-{ref}", "--hard-call-threshold", str(threshold))
+    ds = gb.open_bgen(path, ref=ref, hard_call_threshold=threshold)
+    compare(ds, right)
+    assert {"0/1", "./."} <= set(right["gt"].ravel())
+    assert ds.variant_uncertain_calls.sum() > 50
+    if phased:
+        # plink2 2.00a3 turns the haplotypes round if the reference is the first allele.
+        calls = ds.call_genotype.values[:, :, :: 1 if ref == "last" else -1]
+        mixed = right["calls"] == 1
+        between = np.where(ds.call_genotype_phased, "|", "/")
+        gt = np.char.add(np.char.add(calls[..., 0].astype(str), between), calls[..., 1].astype(str))
+        sure = mixed & ds.call_genotype_phased.values
+        np.testing.assert_array_equal(gt[sure], right["gt"][sure])
+        unsure = mixed & ~ds.call_genotype_phased.values
+        assert set(right["gt"][unsure]) == {"0/1"}
+        assert sure.sum() > 50
+
+
+@PLINK2
+@pytest.mark.parametrize("version", ["bgen-1.1", "bgen-1.2", "bgen-1.3"])
+def test_files_of_plink2(tmp_path: Path, version: str) -> None:
+    size = (str(N_SAMPLES), str(N_VARIANTS), "0.05")
+    dummy = ("--dummy", *size, "dosage-freq=0.4", "phase-freq=0.5", "--seed", "3")
+    bits = () if version == "bgen-1.1" else ("bits=8",)
+    out = plink2(*dummy, "--export", version, *bits, out=tmp_path / "a")
+    path = out.with_suffix(".bgen")
+    with_samples = () if bits else ("--sample", out.with_suffix(".sample"))
+    ds = gb.open_bgen(path, ref="last")
+    compare(ds, imported(path, "ref-last", *with_samples))
+    assert ds.sample_id.values.tolist() == [f"per{k}" for k in range(N_SAMPLES)]
+    assert ("sample_sex" in ds) == (version == "bgen-1.1")
+    # The .sample file says the same, and more.
+    both = gb.open_bgen(path, ref="last", sample=out.with_suffix(".sample"))
+    assert both.sample_sex.values.tolist() == [2] * N_SAMPLES
+    assert both.sample_id.identical(ds.sample_id)
+
+
+@PLINK2
+def test_real_genotypes__come_back(shared_data: Path, tmp_path: Path) -> None:
+    fileset = shared_data / "lct_1kg/lct_1kg"
+    out = plink2("--bfile", fileset, "--export", "bgen-1.3", "ref-first", out=tmp_path / "a")
+    ds, right = gb.open_bgen(out.with_suffix(".bgen")), gb.open_plink(fileset)
+    np.testing.assert_array_equal(dosage(ds.call_genotype), dosage(right.call_genotype))
+    np.testing.assert_array_equal(ds.variant_allele, right.variant_allele)
+    planes = [x.genobit.pack() for x in (ds, right)]
+    for name in ("plane_carrier", "plane_hom_alt", "plane_called"):
+        np.testing.assert_array_equal(planes[0][name], planes[1][name])
+    assert not ds.variant_uncertain_calls.any()
+
+
+@PLINK2
+def test_haploid_calls__are_half_of_plink2s(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.bgen", random_variants(16, 0, haploid=0.4), 16)
+    right = imported(path, "ref-first")
+    ds = gb.open_bgen(path)
+    calls, copies = ds.call_genotype.values, ds.call_dosage.values
+    haploid = calls[..., 1] == -2
+    assert 0.2 < haploid.mean() < 0.5
+    np.testing.assert_allclose(
+        np.where(haploid, 2 * copies, copies), right["dosages"], atol=2 * ROUNDING
+    )
+    first = calls[..., 0]
+    # plink2 takes a haploid dosage near 1/2 for a heterozygous call.
+    expected = np.where(right["calls"] == 1, -1, right["calls"] // 2)
+    np.testing.assert_array_equal(first[haploid], expected[haploid])
+    np.testing.assert_array_equal(dosage(calls)[~haploid], right["calls"][~haploid])
+    assert ds.call_genotype_phased.values[haploid & (first >= 0)].all()
+
+
+# Without plink2
+
+
+def test_calls_and_dosages_equal_their_twin(tmp_path: Path) -> None:
+    variants = random_variants(8, 0.4, haploid=0.1)
+    path = write(tmp_path / "a.bgen", variants)
+    for ref in ("first", "last"):
+        ds = gb.open_bgen(path, ref=ref, hard_call_threshold=0.2, chunks=41)
+        found = ds[["call_genotype", "call_genotype_phased", "call_dosage"]].compute()
+        uncertain = ds.variant_uncertain_calls.values
+        for k, (values, phased) in enumerate(variants):
+            right, said, copies = bgen_calls(values, phased, ref == "last", 0.2)
+            assert found.call_genotype[k].values.tolist() == right
+            words = np.array(said)
+            np.testing.assert_array_equal(found.call_genotype_phased[k], words == "phased")
+            assert uncertain[k] == (words == "uncertain").sum()
+            np.testing.assert_allclose(found.call_dosage[k], copies, atol=1e-6)
+        alleles = ["A", "CT"] if ref == "first" else ["CT", "A"]
+        assert ds.variant_allele.values.tolist() == [alleles] * N_VARIANTS
+        counted = ds.call_genotype.attrs["counted_allele"]
+        assert ("second" if ref == "first" else "first allele") in counted
+        assert ds.call_dosage.attrs["counted_allele"] == counted
+
+
+def test_labels(tmp_path: Path) -> None:
+    ds = gb.open_bgen(write(tmp_path / "a.bgen", random_variants(8, 0)))
+    assert ds.variant_id.values.tolist() == [f"rs{k}" for k in range(N_VARIANTS)]
+    assert ds.variant_position.values.tolist() == [1000 + k for k in range(N_VARIANTS)]
+    assert ds.contig_id.values.tolist() == ["1", "2"]
+    assert ds.variant_contig.values.tolist() == [0] * 100 + [1] * 50
+    assert ds.sample_id.values.tolist() == [f"s{k}" for k in range(N_SAMPLES)]
+    dims = {name: v.dims for name, v in ds.variables.items() if name.startswith("call_")}
+    assert dims["call_genotype"] == ("variants", "samples", "ploidy")
+    assert ds.attrs == {"source": str(tmp_path / "a.bgen")}
+
+
+def test_planes_equal_those_of_the_calls_in_memory(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.bgen", random_variants(8, 0.5))
+    ds = gb.open_bgen(path, chunks=64)
+    calls = ds.compute()
+    assert ds.genobit.pack().compute().identical(calls.genobit.pack().compute())
+    whole = gb.open_bgen(write(tmp_path / "b.bgen", random_variants(1, 1)))
+    phased = whole.genobit.pack(phased=True).compute()
+    assert phased.identical(whole.compute().genobit.pack(phased=True).compute())
+    with pytest.raises(ValueError, match="different alleles and is not phased"):
+        ds.genobit.pack(phased=True).compute()
+
+
+# Laziness
+
+
+def test_opening_and_packing_compute_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.bgen", random_variants(8, 0.5))
+    with raise_if_dask_computes():
+        ds = gb.open_bgen(path, chunks=50)
+        ds.genobit.pack()
+        repr(ds)
+    assert ds.call_genotype.chunks == ((50, 50, 50), (N_SAMPLES,), (2,))
+    assert gb.open_bgen(path, chunks=50).call_genotype.data.name == ds.call_genotype.data.name
+    for other in ({"ref": "last"}, {"hard_call_threshold": 0.2}, {"chunks": 25}):
+        again = gb.open_bgen(path, **{"chunks": 50, **other})
+        assert again.call_genotype.data.name != ds.call_genotype.data.name
+    assert pickle.loads(pickle.dumps(ds)).equals(ds)
+
+
+def test_calls_phase_and_counts_come_from_one_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ds = gb.open_bgen(write(tmp_path / "a.bgen", random_variants(1, 1)), chunks=50)
+    read, ranges = _source.BgenFile.read, []
+
+    def counted(file: Any, first: int, stop: int, fill: Any) -> None:
+        ranges.append((first, stop))
+        read(file, first, stop, fill)
+
+    monkeypatch.setattr(_source.BgenFile, "read", counted)
+    ds.genobit.pack(phased=True).compute()
+    assert sorted(ranges) == [(0, 50), (50, 100), (100, 150)]
+    ranges.clear()
+    ds.call_genotype[60:61].compute()
+    assert ranges == [(50, 100)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [slice(70, 71), slice(5, 140, 9), slice(100, 20, -3), [149, 0, 66], slice(3, 3)],
+)
+def test_selections(tmp_path: Path, rows: Any) -> None:
+    ds = gb.open_bgen(write(tmp_path / "a.bgen", random_variants(8, 0.3)), chunks=100)
+    whole = ds.compute()
+    for samples in (slice(None), slice(4, 20, 3), [5, 2]):
+        some = ds.isel(variants=rows, samples=samples).compute()
+        assert some.equals(
+            whole.isel(variants=rows, samples=samples).assign(
+                variant_uncertain_calls=whole.variant_uncertain_calls.isel(variants=rows)
+            )
+        )
+
+
+def test_threads_read_the_same(tmp_path: Path) -> None:
+    ds = gb.open_bgen(write(tmp_path / "a.bgen", random_variants(8, 0.3)), chunks=7)
+    with dask.config.set(scheduler="threads", num_workers=8):
+        found = [ds.compute() for _ in range(3)]
+    right = ds.compute(scheduler="synchronous")
+    assert all(one.equals(right) for one in found)
+
+
+def test_a_file_that_changes_in_use__is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.bgen", random_variants(8, 0))
+    ds = gb.open_bgen(path)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(OSError, match=r"a\.bgen was changed while in use. Open it again"):
+        ds.call_genotype.compute()
+
+
+# Samples
+
+
+def without_ids(path: Path) -> Path:
+    return write(path, random_variants(8, 0), samples=[])
+
+
+def sample_file(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+IDS = [f"x{k}" for k in range(N_SAMPLES)]
+
+
+def test_sample_file(tmp_path: Path) -> None:
+    path = without_ids(tmp_path / "a.bgen")
+    with pytest.raises(ValueError, match=r"holds no sample ids, and a\.sample is not beside it"):
+        gb.open_bgen(path)
+    rows = "".join(f"f{k // 2} {name} 0 {k % 3}\n" for k, name in enumerate(IDS))
+    sample_file(tmp_path / "a.sample", "ID_1 ID_2 missing sex\n0 0 0 D\n" + rows)
+    ds = gb.open_bgen(path)
+    assert ds.sample_id.values.tolist() == IDS
+    assert ds.sample_family_id.values.tolist() == [f"f{k // 2}" for k in range(N_SAMPLES)]
+    assert ds.sample_sex.values.tolist() == [k % 3 for k in range(N_SAMPLES)]
+    one = sample_file(tmp_path / "b.sample", "ID\n0\n" + "\n".join(IDS) + "\n\n")
+    named = gb.open_bgen(path, sample=one)
+    assert named.sample_id.values.tolist() == IDS
+    assert not {"sample_family_id", "sample_sex"} & set(named)
+    same = "".join(f"{name} {name} 0\n" for name in IDS)
+    other = sample_file(tmp_path / "c.sample", "ID_1 ID_2 missing\n0 0 0\n" + same)
+    assert "sample_family_id" not in gb.open_bgen(path, sample=other)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("ID\n0\n" + "\n".join(IDS[1:]), r"names 36 samples, a\.bgen has 37"),
+        ("ID\n0\n" + "\n".join([*IDS[1:], "x3"]), "Sample ids must be unique"),
+        ("\n".join(IDS), r"not a \.sample file"),
+        ("", r"not a \.sample file"),
+        ("ID_1 ID_2\n0 0\na b\na b c\n", r"line 4 has 3 fields, line 1 has 2"),
+    ],
+)
+def test_sample_files_that_do_not_fit(tmp_path: Path, text: str, match: str) -> None:
+    path = without_ids(tmp_path / "a.bgen")
+    with pytest.raises(ValueError, match=match):
+        gb.open_bgen(path, sample=sample_file(tmp_path / "b.sample", text))
+    with pytest.raises(FileNotFoundError, match=r"c\.sample does not exist"):
+        gb.open_bgen(path, sample=tmp_path / "c.sample")
+
+
+# What is refused
+
+
+def multiallelic(path: Path) -> Path:
+    values = np.tile([1.0, 0, 0], (4, 1))
+    with bgen.BgenWriter(str(path), 4, samples=list("abcd")) as file:
+        for k in range(200):
+            if k % 3 == 1:
+                six = np.tile([0, 0, 1.0, 0, 0, 0], (4, 1))
+                file.add_variant("", f"rs{k}", "1", k, ["A", "C", "T"], six)
+            else:
+                file.add_variant("", f"rs{k}", "1", k, ["A", "C"], np.roll(values, k // 3, axis=1))
+    return path
+
+
+def test_variants_of_more_alleles__are_refused_or_dropped(tmp_path: Path) -> None:
+    path = multiallelic(tmp_path / "a.bgen")
+    with pytest.raises(ValueError, match=r"67 of 200 variants .* first variant 1 \(rs1\) with 3"):
+        gb.open_bgen(path)
+    ds = gb.open_bgen(path, multiallelic="drop", chunks=50)
+    kept = [k for k in range(200) if k % 3 != 1]
+    assert ds.variant_position.values.tolist() == kept
+    expected = [[k // 3 % 3] * 4 for k in kept]
+    assert dosage(ds.call_genotype).tolist() == expected
+
+
+def raw(block: bytes, samples: int = 2) -> bytes:
+    """An uncompressed file of one variant whose genotypes are these bytes."""
+    header = struct.pack("<4I4sI", 20, 20, 1, samples, b"bgen", 2 << 2)
+    labels = b"\x00\x00\x03\x00rs1\x01\x001" + struct.pack("<IH", 5, 2)
+    labels += b"\x01\x00\x00\x00A\x01\x00\x00\x00G"
+    return header + labels + struct.pack("<I", len(block)) + block
+
+
+def block(values: bytes, ploidy: tuple[int, int] = (2, 2), phased: int = 0, bits: int = 8) -> bytes:
+    head = struct.pack("<IHBB", 2, 2, min(ploidy), max(ploidy))
+    return head + bytes(ploidy) + bytes([phased, bits]) + values
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (block(bytes([255, 0, 200, 100])), "samples=1 do not add up to 1"),
+        (block(bytes(6), (3, 3)), "calls of more than two copies"),
+        (block(bytes(6), (3, 3), phased=1), "calls of more than two copies"),
+        (block(bytes(4), bits=40), "variants=0 cannot be read"),
+        (block(bytes(3)), "variants=0 cannot be read"),
+    ],
+)
+def test_damaged_genotypes__are_refused_when_they_are_read(
+    tmp_path: Path, content: bytes, match: str
+) -> None:
+    path, names = tmp_path / "a.bgen", sample_file(tmp_path / "a.sample", "ID\n0\na\nb\n")
+    path.write_bytes(raw(block(bytes([255, 0, 0, 255]))))
+    assert dosage(gb.open_bgen(path, sample=names).call_genotype).tolist() == [[0, 1]]
+    path.write_bytes(raw(content))
+    ds = gb.open_bgen(path)
+    for name in ("call_genotype", "call_dosage"):
+        with pytest.raises(ValueError, match=match) as caught:
+            ds[name].compute()
+        assert str(path) in str(caught.value)
+
+
+def test_files_that_are_no_bgen(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.bgen", random_variants(8, 0))
+    whole = path.read_bytes()
+    for content, match in (
+        (b"", "is not a BGEN file: bytes 16 to 19 are not there"),
+        (b"\x6c\x1b\x01" + bytes(40) + b"x", "truncated or damaged: its header takes 0 bytes"),
+        (b"##fileformat=VCFv4.3\n" * 3, "is not a BGEN file: bytes 16 to 19 are 76 34 2e 33"),
+        (whole[:-1], "truncated or damaged: variant 149 of 150 ends at byte"),
+        (whole + b"\x00", "1 bytes follow the last of its 150 variants"),
+        (whole[:8] + b"\x97" + whole[9:], "truncated or damaged: variant 150 of 151"),
+        (whole[:12] + bytes(4) + whole[16:], "has no samples"),
+        (whole[:20] + b"\x0d" + whole[21:], "layout 3 and compression 1"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=match) as caught:
+            gb.open_bgen(path)
+        assert str(path) in str(caught.value)
+    with pytest.raises(FileNotFoundError, match=r"b\.bgen does not exist"):
+        gb.open_bgen(tmp_path / "b.bgen")
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"ref": "unknown"}, "ref='unknown'"),
+        ({"multiallelic": "split"}, "multiallelic='split'"),
+        ({"hard_call_threshold": 0.5}, "hard_call_threshold is 0.5, expected at least 0"),
+        ({"hard_call_threshold": float("nan")}, "hard_call_threshold is nan"),
+        ({"chunks": 0}, "chunks is 0"),
+    ],
+)
+def test_arguments(tmp_path: Path, options: dict[str, Any], match: str) -> None:
+    path = write(tmp_path / "a.bgen", random_variants(8, 0))
+    with pytest.raises(ValueError, match=match):
+        gb.open_bgen(path, **options)
