@@ -14,7 +14,7 @@ from genobit.engine.extras import require
 from genobit.engine.files import local_path
 from genobit.io._plink_text import sample_ids
 from genobit.io.bgen_files._header import Header, Variants, read_header, read_variants
-from genobit.io.bgen_files._samples import read_sample_file
+from genobit.io.bgen_files._samples import FIRST_LINE, read_sample_file
 from genobit.io.bgen_files._source import STRIDE, BgenFile, alleles_of, phased_of, uncertain_of
 
 if TYPE_CHECKING:
@@ -197,9 +197,7 @@ def _samples(
     """Return the variables along samples."""
     beside = path.with_suffix(".sample")
     if sample is None and header.sample_ids is not None:
-        ids = np.array(header.sample_ids, object)
-        none = np.full(ids.size, "0", object)
-        return {model.SAMPLE_ID: (model.SAMPLES, sample_ids(path, none, ids))}
+        return {model.SAMPLE_ID: (model.SAMPLES, _own_ids(path, header.sample_ids))}
     if sample is None and not beside.is_file():
         msg = (
             f"{path} holds no sample ids, and {beside.name} is not beside it: give the .sample "
@@ -216,9 +214,22 @@ def _samples(
         )
         raise ValueError(msg)
     family = table.get("family", np.full(individual.size, "0", object))
-    found = {model.SAMPLE_ID: sample_ids(source, family, individual)}
+    found = {model.SAMPLE_ID: sample_ids(source, family, individual, FIRST_LINE)}
     if "family" in table:
         found["sample_family_id"] = family
     if "sex" in table:
         found["sample_sex"] = table["sex"]
     return {name: (model.SAMPLES, values) for name, values in found.items()}
+
+
+def _own_ids(path: Path, ids: list[str]) -> np.ndarray:
+    """Return the sample ids of the .bgen itself; raise ValueError if one repeats."""
+    first: dict[str, int] = {}
+    for k, name in enumerate(ids):
+        if first.setdefault(name, k) != k:
+            msg = (
+                f"{path}: samples={first[name]} and samples={k} have the same id {name!r}. Sample "
+                "ids must be unique: give a .sample file with other ids as sample="
+            )
+            raise ValueError(msg)
+    return np.array(ids, object)

@@ -338,7 +338,7 @@ def test_sample_file(tmp_path: Path) -> None:
     ("text", "match"),
     [
         ("ID\n0\n" + "\n".join(IDS[1:]), r"names 36 samples, a\.bgen has 37"),
-        ("ID\n0\n" + "\n".join([*IDS[1:], "x3"]), "Sample ids must be unique"),
+        ("ID\n0\n" + "\n".join([*IDS[1:], "x3"]), r"line 39: sample 0 x3 .* already on line 5\. Sample ids"),
         ("\n".join(IDS), r"not a \.sample file"),
         ("", r"not a \.sample file"),
         ("ID_1 ID_2\n0 0\na b\na b c\n", r"line 4 has 3 fields, line 1 has 2"),
@@ -350,6 +350,13 @@ def test_sample_files_that_do_not_fit(tmp_path: Path, text: str, match: str) -> 
         gb.open_bgen(path, sample=sample_file(tmp_path / "b.sample", text))
     with pytest.raises(FileNotFoundError, match=r"c\.sample does not exist"):
         gb.open_bgen(path, sample=tmp_path / "c.sample")
+
+
+def test_sample_ids_that_repeat(tmp_path: Path) -> None:
+    names = [*IDS[:-1], "x3"]
+    path = write(tmp_path / "a.bgen", random_variants(8, 0), samples=names)
+    with pytest.raises(ValueError, match="samples=3 and samples=36 have the same id 'x3'"):
+        gb.open_bgen(path)
 
 
 # What is refused

@@ -12,7 +12,8 @@ from genobit.data.guards.damage import named_damage
 if TYPE_CHECKING:
     from pathlib import Path
 
-_HEADER_LINES = 2
+FIRST_LINE = 3
+"""Number of the line of the first sample."""
 
 
 def read_sample_file(path: Path) -> dict[str, np.ndarray]:
@@ -37,8 +38,8 @@ def read_sample_file(path: Path) -> dict[str, np.ndarray]:
             "and line 2 their types, as in '0 0 0'. Add these two lines."
         )
         raise ValueError(msg)
-    rows = [line.split() for line in lines[_HEADER_LINES:]]
-    for number, row in enumerate(rows, _HEADER_LINES + 1):
+    rows = [line.split() for line in lines[FIRST_LINE - 1 :]]
+    for number, row in enumerate(rows, FIRST_LINE):
         if len(row) != len(names):
             msg = f"{path}, line {number} has {len(row)} fields, line 1 has {len(names)}."
             raise ValueError(msg)

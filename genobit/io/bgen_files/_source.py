@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from bgen.reader import BgenReader, BgenVar
     from numpy.typing import NDArray
 
-# Bytes of int8 calls in a chunk. Its rows are a multiple of 64, so that planes with variants along
-# the bits have whole words.
+# Bytes of int8 calls in a chunk. Its rows are a power of two, as those of packed chunks, so that
+# packing need not join chunks. They are at least 64, so that planes with variants along the bits
+# have whole words.
 _CHUNK_BYTES = 16 * 2**20
-_ROWS_MULTIPLE = 64
+_LEAST_ROWS = 64
 STRIDE = 64
 """Variants from one known offset to the next. Tasks of a cluster carry the offsets."""
 
@@ -130,8 +131,8 @@ class BgenFile:
 def row_chunks(n: int, bytes_per_row: int, chunks: int | Literal["auto"]) -> tuple[int, ...]:
     """Return the variants of each chunk; "auto" makes chunks of about 16 MB."""
     if chunks == "auto":
-        rows = _CHUNK_BYTES // max(bytes_per_row, 1)
-        chunks = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
+        rows = max(_CHUNK_BYTES // max(bytes_per_row, 1), _LEAST_ROWS)
+        chunks = 1 << (rows.bit_length() - 1)
     if chunks < 1:
         msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
         raise ValueError(msg)
