@@ -338,7 +338,10 @@ def test_sample_file(tmp_path: Path) -> None:
     ("text", "match"),
     [
         ("ID\n0\n" + "\n".join(IDS[1:]), r"names 36 samples, a\.bgen has 37"),
-        ("ID\n0\n" + "\n".join([*IDS[1:], "x3"]), r"line 39: sample 0 x3 .* already on line 5\. Sample ids"),
+        (
+            "ID\n0\n" + "\n".join([*IDS[1:], "x3"]),
+            r"line 39: sample 0 x3 .* already on line 5\. Sample ids",
+        ),
         ("\n".join(IDS), r"not a \.sample file"),
         ("", r"not a \.sample file"),
         ("ID_1 ID_2\n0 0\na b\na b c\n", r"line 4 has 3 fields, line 1 has 2"),
