@@ -221,6 +221,27 @@ def test_labels(tmp_path: Path) -> None:
     assert ds.attrs == {"source": str(tmp_path / "a.bgen")}
 
 
+@pytest.mark.parametrize("layout", [1, 2])
+@pytest.mark.parametrize("compression", [None, "zlib"])
+def test_long_labels(tmp_path: Path, layout: int, compression: str | None) -> None:
+    path, values = tmp_path / "a.bgen", np.tile([0, 0, 1.0], (3, 1))
+    sizes = [1, 450, 480, 490, 500, 511, 512, 513, 4000, 5000, 60_000, 3]
+    options = {"samples": list("abc"), "layout": layout, "compression": compression}
+    with bgen.BgenWriter(str(path), 3, **options) as file:
+        for size in sizes:
+            file.add_variant("x" * size, "é" * (size // 2), "1", size, ["A", "C" * size], values)
+    ds = gb.open_bgen(path)
+    assert ds.variant_position.values.tolist() == sizes
+    assert ds.variant_id.values.tolist() == ["é" * (size // 2) for size in sizes]
+    assert ds.variant_allele.values.tolist() == [["A", "C" * size] for size in sizes]
+    assert (ds.call_genotype == 1).all()
+    whole = path.read_bytes()
+    for cut in range(1, 40):
+        path.write_bytes(whole[:-cut])
+        with pytest.raises(ValueError, match=r"truncated or damaged: .*variant 11 of 12"):
+            gb.open_bgen(path)
+
+
 def test_planes_equal_those_of_the_calls_in_memory(tmp_path: Path) -> None:
     path = write(tmp_path / "a.bgen", random_variants(8, 0.5))
     ds = gb.open_bgen(path, chunks=64)
@@ -434,7 +455,10 @@ def test_files_that_are_no_bgen(tmp_path: Path) -> None:
         (b"##fileformat=VCFv4.3\n" * 3, "is not a BGEN file: bytes 16 to 19 are 76 34 2e 33"),
         (whole[:-1], "truncated or damaged: variant 149 of 150 ends at byte"),
         (whole + b"\x00", "1 bytes follow the last of its 150 variants"),
-        (whole[:8] + b"\x97" + whole[9:], "truncated or damaged: variant 150 of 151"),
+        (
+            whole[:8] + b"\x97" + whole[9:],
+            "truncated or damaged: the file ends in variant 150 of 151",
+        ),
         (whole[:12] + bytes(4) + whole[16:], "has no samples"),
         (whole[:20] + b"\x0d" + whole[21:], "layout 3 and compression 1"),
     ):

@@ -58,6 +58,11 @@ class Variants(NamedTuple):
     """Number of alleles."""
 
 
+_SHORT, _LONG = struct.Struct("<H"), struct.Struct("<I")
+_WINDOW = 512
+"""Bytes that are read at once: of most variants all up to their genotypes."""
+
+
 class _Cursor:
     """A BGEN file that is read in order; each read is checked against the size of the file."""
 
@@ -91,21 +96,19 @@ class _Cursor:
     def text(self, kind: str, what: str) -> str:
         """Return the next text, whose length is a number of type ``kind`` before it."""
         length = self.number(kind, what)
-        self.texts += length
         self.require(self.at + length, what)
-        if self.texts > self.most_texts:
-            require_fits(f"{self.path}: the labels up to {what}", self.texts, TEXT_COST)
+        self.count_text(length, what)
         try:
             return self.take(length, what).decode()
         except UnicodeDecodeError as error:
             msg = f"{what} has a label that is not UTF-8 text"
             raise self.fault(msg) from error
 
-    def jump(self, at: int, what: str) -> None:
-        """Continue at an offset in bytes."""
-        self.require(at, what)
-        self.at = at
-        self.file.seek(at)
+    def count_text(self, length: int, what: str) -> None:
+        """Raise ValueError if the text that was read takes more memory than the limit."""
+        self.texts += length
+        if self.texts > self.most_texts:
+            require_fits(f"{self.path}: the labels up to {what}", self.texts, TEXT_COST)
 
 
 def read_header(path: Path) -> Header:
@@ -157,61 +160,108 @@ def read_variants(path: Path, header: Header) -> Variants:
     """
     n = header.variants
     names: dict[str, str] = {}
-    with path.open("rb") as file:
+    with path.open("rb", buffering=0) as file:
         cursor = _Cursor(file, path)
         cursor.require(header.first_variant + _LEAST_VARIANT * n, f"the last of {n:,} variants")
-        cursor.jump(header.first_variant, "the header")
         require_fits(f"{path}: the labels of {n:,} variants", n, _VARIANT_COST)
         offset, position, counts = (np.empty(n, np.int64) for _ in range(3))
         contig, rsid, first, second = (np.empty(n, object) for _ in range(4))
+        at = header.first_variant
         for k in range(n):
-            what = f"variant {k} of {n}"
-            offset[k] = cursor.at
-            name, rsid[k], position[k], alleles = _read_labels(cursor, header, what)
+            offset[k] = at
+            (name, rsid[k], *alleles), position[k], at = _read_variant(cursor, at, header, k)
             contig[k] = names.setdefault(name, name)
             counts[k] = len(alleles)
             first[k], second[k] = alleles if len(alleles) == 2 else ("", "")
-            _skip_genotypes(cursor, header, len(alleles), what)
-        if cursor.at != cursor.size:
-            msg = f"{cursor.size - cursor.at:,} bytes follow the last of its {n:,} variants"
+        if at != cursor.size:
+            msg = f"{cursor.size - at:,} bytes follow the last of its {n:,} variants"
             raise cursor.fault(msg)
     return Variants(offset, position, contig, rsid, first, second, counts)
 
 
-def _read_labels(cursor: _Cursor, header: Header, what: str) -> tuple[str, str, int, list[str]]:
-    """Return contig, rsid, position and alleles of the next variant."""
+def _read_variant(cursor: _Cursor, at: int, header: Header, k: int) -> tuple[list[str], int, int]:
+    """Return contig, rsid and alleles of a variant, its position, and where the next one begins."""
+    size = _WINDOW
+    while True:
+        cursor.file.seek(at)
+        data = cursor.file.read(size)
+        try:
+            texts, position, used, length = _parse_variant(data, header)
+        except struct.error as error:
+            if len(data) < size:
+                msg = f"the file ends in variant {k} of {header.variants}"
+                raise cursor.fault(msg) from error
+            size *= 8
+            require_fits(f"{cursor.path}: the labels of variant {k}", size, TEXT_COST)
+        except (_DamageError, UnicodeDecodeError) as error:
+            msg = f"variant {k} of {header.variants}: {error}"
+            raise cursor.fault(msg) from error
+        else:
+            break
+    if used > _WINDOW:
+        cursor.count_text(used, f"variant {k}")
+    end = at + used + length
+    cursor.require(end, f"variant {k} of {header.variants}")
+    return texts, position, end
+
+
+class _DamageError(Exception):
+    """Sizes of a variant that cannot be right."""
+
+
+def _parse_variant(data: bytes, header: Header) -> tuple[list[str], int, int, int]:
+    """Return texts, position and bytes of the labels at the start of ``data``, and of the rest.
+
+    Raises struct.error if ``data`` ends before the genotypes.
+    """
+    at, alleles = 0, 2
     if header.layout == 1:
-        samples = cursor.number("<I", what)
+        (samples,) = _LONG.unpack_from(data)
         if samples != header.samples:
-            msg = f"{what} has {samples:,} samples, the header names {header.samples:,}"
-            raise cursor.fault(msg)
-    _, rsid, contig = (cursor.text("<H", what) for _ in range(3))
-    position = cursor.number("<I", what)
-    alleles = 2 if header.layout == 1 else cursor.number("<H", what)
-    return contig, rsid, position, [cursor.text("<I", what) for _ in range(alleles)]
+            msg = f"it has {samples:,} samples, the header names {header.samples:,}"
+            raise _DamageError(msg)
+        at = 4
+    _, at = _label(data, at, _SHORT)
+    rsid, at = _label(data, at, _SHORT)
+    contig, at = _label(data, at, _SHORT)
+    (position,) = _LONG.unpack_from(data, at)
+    at += 4
+    if header.layout == 2:
+        (alleles,) = _SHORT.unpack_from(data, at)
+        at += 2
+    texts = [contig, rsid]
+    for _ in range(alleles):
+        text, at = _label(data, at, _LONG)
+        texts.append(text)
+    if header.layout == 1 and not header.compression:
+        return texts, position, at, 6 * header.samples
+    (length,) = _LONG.unpack_from(data, at)
+    if header.layout == 2:
+        size = length
+        if header.compression:
+            (size,) = _LONG.unpack_from(data, at + 4)
+        _check_size(header, alleles, length, size)
+    return texts, position, at + 4, length
 
 
-def _skip_genotypes(cursor: _Cursor, header: Header, alleles: int, what: str) -> None:
-    """Move past the genotypes, and check their sizes."""
-    if header.layout == 1:
-        packed = header.compression != 0
-        length = cursor.number("<I", what) if packed else 6 * header.samples
-        cursor.jump(cursor.at + length, what)
-        return
-    length = cursor.number("<I", what)
-    end = cursor.at + length
-    if header.compression:
-        if length < 4:
-            msg = f"the genotypes of {what} take {length} bytes"
-            raise cursor.fault(msg)
-        length = cursor.number("<I", what)
+def _label(data: bytes, at: int, length_type: struct.Struct) -> tuple[str, int]:
+    """Return the text at an offset, and where it ends; raise struct.error if it is not whole."""
+    (length,) = length_type.unpack_from(data, at)
+    start = at + length_type.size
+    end = start + length
+    if end > len(data):
+        raise struct.error
+    return data[start:end].decode(), end
+
+
+def _check_size(header: Header, alleles: int, length: int, size: int) -> None:
+    """Raise an error if genotypes are compressed to or decompressed from impossible sizes."""
     # 10 bytes, one for each sample, and at most two probabilities of 32 bits for each.
     least = 10 + header.samples
-    if alleles == 2 and not least <= length <= least + 8 * header.samples:
-        most = least + 8 * header.samples
+    most = least + 8 * header.samples
+    if (alleles == 2 and not least <= size <= most) or length < 4:
         msg = (
-            f"the genotypes of {what} have {length:,} decompressed bytes, expected {least:,} to "
-            f"{most:,} for {header.samples:,} samples with at most two copies"
+            f"its genotypes have {size:,} decompressed bytes, expected {least:,} to {most:,} for "
+            f"{header.samples:,} samples with at most two copies"
         )
-        raise cursor.fault(msg)
-    cursor.jump(end, what)
+        raise _DamageError(msg)
