@@ -15,7 +15,8 @@ from genobit.engine.files import local_path
 from genobit.io._plink_text import sample_ids
 from genobit.io.bgen_files._header import Header, Variants, read_header, read_variants
 from genobit.io.bgen_files._samples import FIRST_LINE, read_sample_file
-from genobit.io.bgen_files._source import STRIDE, BgenFile, alleles_of, phased_of, uncertain_of
+from genobit.io.bgen_files._source import STRIDE, BgenFile, alleles_of, flagged
+from genobit.io.kernels.bgen import PHASED, UNCERTAIN
 
 if TYPE_CHECKING:
     import os
@@ -57,8 +58,8 @@ def open_bgen(
         How to treat variants with another number of alleles than two: "refuse" raises an error,
         "drop" leaves them out.
     chunks
-        Variants per chunk of `call_genotype`; "auto" makes chunks of about 16 MB. A chunk
-        has all samples.
+        Variants per chunk of `call_genotype`; "auto" makes chunks of up to 2,048 variants and about
+        64 MB. A chunk has all samples.
 
     Returns
     -------
@@ -71,8 +72,8 @@ def open_bgen(
       than 0.5, as in plink2.
     - `call_dosage`: float32, lazy; expected copies of the counted allele, NaN if missing. Of a
       haploid call it is between 0 and 1.
-    - `variant_uncertain_calls`: int32, lazy; number of calls that `hard_call_threshold` set to
-      missing. ``ds.variant_uncertain_calls.sum().compute()`` counts them in one pass over the file.
+    - `call_uncertain`: bool, lazy; true for calls that `hard_call_threshold` sets to missing.
+      ``ds.call_uncertain.sum().compute()`` counts them in one pass over the file.
     - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`, `variant_id`
       (the rsid of the file) and `variant_allele` (reference allele, then the counted allele).
     - `sample_id`. From a .sample file this is ID_2, and also `sample_family_id` if ID_1 is another
@@ -110,8 +111,8 @@ def open_bgen(
     [[[0, 0], [0, 1], [-1, -1], [-1, -1]]]
     >>> ds.call_dosage.values.round(2)
     array([[0.  , 1.05, 1.7 ,  nan]], dtype=float32)
-    >>> ds.variant_uncertain_calls.values
-    array([1], dtype=int32)
+    >>> ds.call_uncertain.sum("samples").values
+    array([1])
     """
     check_one_of("ref", ref, ("first", "last"))
     check_one_of("multiallelic", multiallelic, ("refuse", "drop"))
@@ -147,14 +148,13 @@ def _calls(file: BgenFile, chunks: int | Literal["auto"]) -> dict[str, Any]:
     decoded = file.calls(chunks)
     alleles = alleles_of(decoded, file.n_samples)
     counted = {model.COUNTED_ALLELE: _FIRST if file.swap else _SECOND}
-    uncertain = uncertain_of(decoded, file.n_samples)
     threshold = {"hard_call_threshold": file.threshold}
     per_call = (model.VARIANTS, model.SAMPLES)
     return {
         model.CALL_GENOTYPE: ((*per_call, model.PLOIDY), alleles, counted | threshold),
-        model.CALL_GENOTYPE_PHASED: (per_call, phased_of(decoded, file.n_samples)),
+        model.CALL_GENOTYPE_PHASED: (per_call, flagged(decoded, file.n_samples, PHASED)),
         "call_dosage": (per_call, file.dosages(chunks), counted),
-        "variant_uncertain_calls": (model.VARIANTS, uncertain, threshold),
+        "call_uncertain": (per_call, flagged(decoded, file.n_samples, UNCERTAIN), threshold),
     }
 
 

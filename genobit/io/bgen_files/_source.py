@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from bgen.reader import BgenReader, BgenVar
     from numpy.typing import NDArray
 
-# Bytes of int8 calls in a chunk. Its rows are a power of two, as those of packed chunks, so that
-# packing need not join chunks. They are at least 64, so that planes with variants along the bits
-# have whole words.
-_CHUNK_BYTES = 16 * 2**20
-_LEAST_ROWS = 64
+# Bytes of int8 calls in a chunk, and its variants. These are a power of two up to those of a packed
+# chunk, so that packing need not join chunks or copy parts of them.
+_CHUNK_BYTES = 64 * 2**20
+_LEAST_ROWS, _MOST_ROWS = 64, 2048
 STRIDE = 64
 """Variants from one known offset to the next. Tasks of a cluster carry the offsets."""
 
@@ -54,8 +53,7 @@ class BgenFile:
     def calls(self, chunks: int | Literal["auto"] = "auto") -> da.Array:
         """Return alleles and flags as `call_variant` fills them: lazy int8 (variants, columns).
 
-        `alleles_of`, `phased_of` and `uncertain_of` take them apart, so that all three come from
-        one pass over the file.
+        `alleles_of` and `flagged` take them apart, so that all come from one pass over the file.
         """
         sizes = row_chunks(self.n_variants, 2 * self.n_samples, chunks)
         reader = _Calls(self)
@@ -129,9 +127,9 @@ class BgenFile:
 
 
 def row_chunks(n: int, bytes_per_row: int, chunks: int | Literal["auto"]) -> tuple[int, ...]:
-    """Return the variants of each chunk; "auto" makes chunks of about 16 MB."""
+    """Return the variants of each chunk; "auto" makes up to 2,048, of about 64 MB."""
     if chunks == "auto":
-        rows = max(_CHUNK_BYTES // max(bytes_per_row, 1), _LEAST_ROWS)
+        rows = min(max(_CHUNK_BYTES // bytes_per_row, _LEAST_ROWS), _MOST_ROWS)
         chunks = 1 << (rows.bit_length() - 1)
     if chunks < 1:
         msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
@@ -150,28 +148,14 @@ def _alleles(block: NDArray[np.int8], samples: int) -> NDArray[np.int8]:
     return block[:, : 2 * samples].reshape(block.shape[0], samples, 2)
 
 
-def phased_of(decoded: Any, samples: int) -> da.Array:
-    """Return which calls (variants, samples) of decoded calls are phased."""
+def flagged(decoded: Any, samples: int, flag: int) -> da.Array:
+    """Return which calls (variants, samples) of decoded calls have a flag."""
     chunks = (decoded.chunks[0], (samples,))
-    return decoded.map_blocks(_phased, samples, dtype=np.bool_, chunks=chunks)
+    return decoded.map_blocks(_flagged, samples, flag, dtype=np.bool_, chunks=chunks)
 
 
-def _phased(block: NDArray[np.int8], samples: int) -> NDArray[np.bool_]:
-    from genobit.io.kernels.bgen import PHASED
-
-    return block[:, 2 * samples : 3 * samples] == PHASED
-
-
-def uncertain_of(decoded: Any, samples: int) -> da.Array:
-    """Return the number of uncertain calls of each variant, int32, of decoded calls."""
-    return decoded.map_blocks(_uncertain, samples, dtype=np.int32, drop_axis=1)
-
-
-def _uncertain(block: NDArray[np.int8], samples: int) -> NDArray[np.int32]:
-    from genobit.io.kernels.bgen import UNCERTAIN
-
-    rows = block[:, 2 * samples : 3 * samples] == UNCERTAIN
-    return np.array([np.count_nonzero(row) for row in rows], np.int32)
+def _flagged(block: NDArray[np.int8], samples: int, flag: int) -> NDArray[np.bool_]:
+    return block[:, 2 * samples : 3 * samples] == flag
 
 
 class _Calls:
