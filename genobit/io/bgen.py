@@ -59,7 +59,7 @@ def open_bgen(
         "drop" leaves them out.
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of up to 2,048 variants and about
-        64 MB. A chunk has all samples.
+        16 MB. A chunk has all samples.
 
     Returns
     -------

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from bgen.reader import BgenReader, BgenVar
     from numpy.typing import NDArray
 
-# Bytes of int8 calls in a chunk, and its variants. These are a power of two up to those of a packed
-# chunk, so that packing need not join chunks or copy parts of them.
-_CHUNK_BYTES = 64 * 2**20
+# Bytes of int8 calls in a chunk, and its variants. These are a power of two up to the default of a
+# packed chunk, so that packing need not copy parts of chunks.
+_CHUNK_BYTES = 16 * 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 2048
 STRIDE = 64
 """Variants from one known offset to the next. Tasks of a cluster carry the offsets."""
@@ -127,7 +127,7 @@ class BgenFile:
 
 
 def row_chunks(n: int, bytes_per_row: int, chunks: int | Literal["auto"]) -> tuple[int, ...]:
-    """Return the variants of each chunk; "auto" makes up to 2,048, of about 64 MB."""
+    """Return the variants of each chunk; "auto" makes up to 2,048, of about 16 MB."""
     if chunks == "auto":
         rows = min(max(_CHUNK_BYTES // bytes_per_row, _LEAST_ROWS), _MOST_ROWS)
         chunks = 1 << (rows.bit_length() - 1)
