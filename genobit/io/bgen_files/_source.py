@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 # packed chunk, so that packing need not copy parts of chunks.
 _CHUNK_BYTES = 16 * 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 2048
+_decoding = threading.Lock()
+"""Held while a task decodes. The decoder keeps the interpreter lock and kernels release it, so two
+tasks at once would only pass it to and fro."""
 STRIDE = 64
 """Variants from one known offset to the next. Tasks of a cluster carry the offsets."""
 
@@ -82,7 +87,7 @@ class BgenFile:
             raise OSError(msg)
         k = first
         try:
-            with closing(BgenReader(self.path)) as reader:
+            with _decoding, closing(BgenReader(self.path)) as reader:
                 for k, variant in enumerate(self._variants(reader, first, stop), first):
                     probabilities, phased = variant.probabilities, variant.is_phased
                     columns = probabilities.shape[1]
@@ -156,6 +161,16 @@ def flagged(decoded: Any, samples: int, flag: int) -> da.Array:
 
 def _flagged(block: NDArray[np.int8], samples: int, flag: int) -> NDArray[np.bool_]:
     return block[:, 2 * samples : 3 * samples] == flag
+
+
+def _forked() -> None:
+    """Replace a lock that a thread of the parent process may hold."""
+    global _decoding  # noqa: PLW0603
+    _decoding = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 class _Calls:
