@@ -381,6 +381,10 @@ def pdf(x: Inputs, figure: Figure) -> bytes:
 
 EXPORTS: dict[str, Callable[[Inputs], Any]] = {
     "to_gcta": lambda x: written(x, lambda path: gb.to_gcta(x.bits.genobit.grm(), path)),
+    "to_pgen": lambda x: [
+        written(x, lambda path, data=data: gb.to_pgen(data.drop_vars("sample_case"), path))
+        for data in (x.ds, x.bits)
+    ],
     "to_plink": lambda x: [
         written(x, lambda path, data=data: gb.to_plink(data, path)) for data in (x.ds, x.bits)
     ],

@@ -73,7 +73,7 @@ def _named(address: str) -> Iterator[None]:
     """Name the address in errors; each protocol's library raises its own."""
     try:
         yield
-    except (ImportError, MemoryError):
+    except (ModuleNotFoundError, MemoryError):
         raise
     except FileNotFoundError as error:
         msg = f"{address} does not exist, or may not be read"

@@ -70,7 +70,6 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
     "a checkpoint": lambda path: Checkpoint(path, {}).__enter__(),
 }
 READERS: dict[str, Callable[[Any], Any]] = {
-    "open_plink": gb.open_plink,
     "open_bgen": gb.open_bgen,
     "open_vcf": gb.open_vcf,
     "open_alignment": gb.open_alignment,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -165,6 +166,19 @@ def test_faults__name_the_address(served: str, bed: Path) -> None:
         gb.open_plink(f"{served}/cohort.bed")
     with pytest.raises(OSError, match=r"nowhere://cohort.bim cannot be read: Protocol not known"):
         gb.open_plink("nowhere://cohort.bed")
+
+
+def test_an_address__is_never_taken_for_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in ("memory://x", Path("memory://x")):
+        with pytest.raises(FileNotFoundError, match=r"memory://x.bim does not exist"):
+            gb.open_plink(path)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    with pytest.raises(OSError, match=r"gs://b/x.bim cannot be read: Please install gcsfs"):
+        gb.open_plink("gs://b/x")
 
 
 def test_memory__is_an_address_too(bed: Path) -> None:
