@@ -11,13 +11,11 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import labels, model
-from genobit.data.guards.bounded import open_text
-from genobit.data.guards.damage import named_damage
 from genobit.data.joining import with_report
 from genobit.data.labels import text
 from genobit.data.regions import contig_named
 from genobit.engine.files import local_path
-from genobit.io.tables import read_text
+from genobit.io.tables import TextTable, decoded, frame_of, read_text, require_equal_widths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +33,8 @@ _KNOWN = {
         "rate", "rrate", "ratecmmb", "combinedratecmmb", "recrate", "recombinationrate", "cmmb",
     ),
 }  # fmt: skip
-#: Columns of files without a header, by their number.
-_PLINK = {4: (0, 3, 2), 6: (0, 3, 2), 3: (0, 2, 1)}
+#: Columns of PLINK's files without a header, by their number: .map and .bim.
+_PLINK = {4: ["contig", "id", "cm", "position"], 6: ["contig", "id", "cm", "position", "a1", "a2"]}
 
 
 def read_genetic_map(source: Any) -> pd.DataFrame:
@@ -69,16 +67,19 @@ def read_genetic_map(source: Any) -> pd.DataFrame:
     0      2      1000  0.5
     1      2   2001000  3.5
     """
+    what = "the genetic map"
     if isinstance(source, str | os.PathLike):
         path = local_path(source, "read_genetic_map")
         if not path.is_file():
             raise FileNotFoundError(f"{path} does not exist: give a genetic map, or a table")
-        frame = _read(path)
+        frame, what = _read(path), path.name
     elif isinstance(source, xr.Dataset):
         frame = source.to_dataframe().reset_index()
     else:
-        frame = pd.DataFrame(source)
-    table = _columns(frame).sort_values(["contig", "position"], kind="stable", ignore_index=True)
+        frame = frame_of(source, what, "a path, a frame of pandas or polars, or a Dataset")
+    table = _columns(frame, what).sort_values(
+        ["contig", "position"], kind="stable", ignore_index=True
+    )
     if "cm" not in table:
         table = table.assign(cm=_summed(table)).drop(columns="rate")
     table = table[["contig", "position", "cm"]]
@@ -88,8 +89,8 @@ def read_genetic_map(source: Any) -> pd.DataFrame:
     if falls.any():
         row = table.iloc[int(falls.argmax()) + 1]
         raise ValueError(
-            f"the genetic position falls to {row['cm']:g} cM at {row['contig']}:{row['position']:,}"
-            ": give positions that increase along each contig"
+            f"the genetic position of {what} falls to {row['cm']:g} cM at {row['contig']}:"
+            f"{row['position']:,}: give positions that increase along each contig"
         )
     return table
 
@@ -138,16 +139,25 @@ def with_genetic_positions(ds: xr.Dataset, source: Any) -> xr.Dataset:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    with named_damage(path), open_text(path) as file:
-        first = file.readline().split()
-    number = re.compile(r"[-+.\deE]+")
-    if len(first) in _PLINK and number.fullmatch(first[-1 if len(first) != 6 else 3]):
-        found = pd.read_csv(path, sep=r"\s+", header=None, dtype={0: str})
-        return found[list(_PLINK[len(first)])].set_axis(["contig", "position", "cm"], axis=1)
-    return read_text(path).parsed(as_text=[])
+    """Return the columns of a file; those of PLINK have no header."""
+    text = decoded(path)
+    first, number = text.split("\n", 1)[0].split(), re.compile(r"[-+.\deE]+")
+    if len(first) < 3 or not all(map(number.fullmatch, first[2:4])):
+        return read_text(path).parsed(as_text=[])
+    if len(first) not in _PLINK:
+        raise ValueError(
+            f"{path.name} has no header and {len(first)} columns: add a line of names, such as "
+            "position rate cM"
+        )
+    names = _PLINK[len(first)]
+    require_equal_widths(path.name, text, len(names))
+    found = TextTable(path.name, names, r"\s+", text).parsed(["contig", "id"])
+    if not found["cm"].astype(bool).any():
+        raise ValueError(f"all genetic positions of {path.name} are 0: give a genetic map")
+    return found
 
 
-def _columns(frame: pd.DataFrame) -> pd.DataFrame:
+def _columns(frame: pd.DataFrame, what: str) -> pd.DataFrame:
     by_name = {re.sub(r"[^a-z]", "", str(name).lower()): name for name in frame.columns}
     found = {
         column: next((by_name[name] for name in names if name in by_name), None)
@@ -156,7 +166,7 @@ def _columns(frame: pd.DataFrame) -> pd.DataFrame:
     if found["position"] is None or (found["cm"] is None and found["rate"] is None):
         lacking = "position" if found["position"] is None else "cM or rate"
         raise ValueError(
-            f"the genetic map has no column {lacking}; it has "
+            f"{what} has no column {lacking}; it has "
             f"{', '.join(map(str, frame.columns))}: rename one"
         )
     table = pd.DataFrame({"contig": [""] * len(frame)}, dtype=object)
@@ -168,7 +178,8 @@ def _columns(frame: pd.DataFrame) -> pd.DataFrame:
         if wrong.size:
             given = frame[found[column]].iloc[wrong[0]]
             raise ValueError(
-                f"{found[column]}[{wrong[0]}] of the genetic map is {given!r}: give a number"
+                f"{found[column]}[{wrong[0]}] of {what} is {str(given)!r}: give a number. Row 0 "
+                "is the first"
             )
         table[column] = values.astype("i8") if column == "position" else values
     return table

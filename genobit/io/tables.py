@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
+from genobit.data.guards.damage import named_damage
 from genobit.engine.files import local_path
 
 if TYPE_CHECKING:
@@ -85,12 +86,12 @@ def read_text(path: str | os.PathLike[str]) -> TextTable:
     for repeated column names, and for lines that are too short.
     """
     file = local_path(path, "join")
-    lines = _decoded(file).split("\n", 1)
+    lines = decoded(file).split("\n", 1)
     header, body = lines[0].rstrip("\r"), lines[1] if len(lines) > 1 else ""
     separator = next((mark for mark in "\t,;" if mark in header), r"\s+")
     if separator == r"\s+":
         columns = header.split()
-        _require_equal_widths(file.name, body, len(columns))
+        require_equal_widths(file.name, body, len(columns))
     else:
         columns = [name.strip() for name in next(csv.reader([header], delimiter=separator))]
     if columns:
@@ -104,7 +105,7 @@ def read_samples(path: str | os.PathLike[str], convention: str) -> TextTable:
     if convention == "table":
         return read_text(path)
     file = local_path(path, "join")
-    lines = _decoded(file).split("\n")
+    lines = decoded(file).split("\n")
     header = lines[0].split()
     if convention == "oxford":
         return _oxford(file.name, header, lines[1:])
@@ -112,14 +113,38 @@ def read_samples(path: str | os.PathLike[str], convention: str) -> TextTable:
     if header and header[0].upper().removeprefix("#") not in {"FID", "IID"}:
         columns = ["FID", "IID", *(f"{name}{k}" for k in range(1, len(header) - 1))]
         if len(header) < 3:
-            msg = f"{file.name} has {len(header)} columns: give FID, IID and at least one more"
+            msg = (
+                f"{file.name} has {len(header)} columns: give FID, IID and at least one more, "
+                "separated by spaces or tabs, or read another table with convention='table'"
+            )
             raise ValueError(msg)
         found = TextTable(file.name, columns, r"\s+", "\n".join(lines))
-        _require_equal_widths(file.name, found.body, len(columns))
+        require_equal_widths(file.name, found.body, len(columns))
+        _require_no_names(file.name, header, lines[1:])
     else:
         found = read_text(path)
     coded = found.columns if convention == "phenotype" else ()
     return found._replace(missing=dict.fromkeys(coded, ("-9",)))
+
+
+def _require_no_names(name: str, first: list[str], lines: list[str]) -> None:
+    """Raise ValueError if the first line of a file without a header has names above numbers."""
+    second = next((fields for line in lines if (fields := line.split())), [])
+    for k, (above, below) in enumerate(zip(first, second, strict=False)):
+        if k > 1 and _is_number(below) and not _is_number(above):
+            msg = (
+                f"the first line of {name} has {above!r} above a number, but it does not begin "
+                "with FID or IID: begin it so, or read the file with convention='table'"
+            )
+            raise ValueError(msg)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text in MISSING
+    return True
 
 
 def _oxford(name: str, columns: list[str], lines: list[str]) -> TextTable:
@@ -139,14 +164,17 @@ def _oxford(name: str, columns: list[str], lines: list[str]) -> TextTable:
     # PLINK's names of the same columns.
     columns = [{"ID_1": "FID", "ID_2": "IID", "ID": "IID"}.get(own, own) for own in columns]
     body = "\n".join(lines[1:])
-    _require_equal_widths(name, body, len(columns))
+    require_equal_widths(name, body, len(columns))
     return TextTable(name, columns, r"\s+", body)
 
 
-def _decoded(file: Path) -> str:
+def decoded(file: Path) -> str:
+    """Return the text of a file, plain or in gzip. Raises ValueError unless it is UTF-8."""
     raw = file.read_bytes()
     try:
-        text = (gzip.decompress(raw) if raw.startswith(_GZIP) else raw).decode("utf-8-sig")
+        with named_damage(file):
+            raw = gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
@@ -158,7 +186,7 @@ def _decoded(file: Path) -> str:
     return text
 
 
-def _require_equal_widths(name: str, body: str, width: int) -> None:
+def require_equal_widths(name: str, body: str, width: int) -> None:
     """Raise ValueError for a line with fewer fields, which would shift its values."""
     if '"' in body:
         return  # A quoted field may hold spaces.
@@ -166,8 +194,8 @@ def _require_equal_widths(name: str, body: str, width: int) -> None:
         fields = len(line.split())
         if fields < width:
             msg = (
-                f"row {row} of {name} has {fields} fields, the header has {width}: write NA where "
-                "a value is missing, or separate the columns with tabs. Row 0 is below the header"
+                f"row {row} of {name} has {fields} fields instead of {width}: write NA where a "
+                "value is missing, or separate the columns with tabs. Row 0 has the first values"
             )
             raise ValueError(msg)
 

@@ -32,10 +32,52 @@ def test_the_usual_formats_give_the_same_map(tmp_path, name):
     expected = pd.DataFrame({"contig": ["2", "2"], "position": [1000, 2001000], "cm": [0.5, 1.5]})
     pd.testing.assert_frame_equal(read_genetic_map(path), expected, check_dtype=False)
     path.with_suffix(".gz").write_bytes(gzip.compress(MAPS[name].encode()))
-    if name not in {"plink.map", "plink.bim"}:
-        pd.testing.assert_frame_equal(
-            read_genetic_map(path.with_suffix(".gz")), expected, check_dtype=False
-        )
+    pd.testing.assert_frame_equal(
+        read_genetic_map(path.with_suffix(".gz")), expected, check_dtype=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("zero.bim", "2 rs1 0 1000 A C\n2 rs2 0 2000 A C\n", "all genetic positions of zero.bim"),
+        ("oxford.txt", "1 1.2 0\n2000000 1.2 2.4\n", "oxford.txt has no header and 3 columns"),
+        (
+            "short.map",
+            "2 rs1 0.5 1000\n2 rs2 1.5\n",
+            "short.map has 3 fields instead of 4",
+        ),
+        ("long.map", "2 rs1 0.5 1000\n2 rs2 1.5 7 8\n", "row 1 of long.map has more fields"),
+        ("falls.txt", "pos cM\n1 2\n2 1\n", "of falls.txt falls to 1 cM"),
+        ("odd.txt", "pos cM\n1 2\n2 x\n", r"cM\[1\] of odd.txt is 'x'"),
+        ("none.txt", "a b\n1 2\n", "none.txt has no column position"),
+    ],
+)
+def test_files_that_are_no_map__are_refused_by_name(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=words):
+        read_genetic_map(tmp_path / name)
+
+
+def test_a_byte_order_mark_and_equal_fields__are_read(tmp_path):
+    path = tmp_path / "a.map"
+    path.write_bytes(b"\xef\xbb\xbf1 rs1 1 1\n1 rs2 2 3\n")
+    assert read_genetic_map(path).to_numpy().tolist() == [["1", 1, 1.0], ["1", 3, 2.0]]
+
+
+def test_damaged_gzip_and_other_things__are_refused(tmp_path):
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(MAPS["hapmap.txt"].encode())[:-9])
+    with pytest.raises(ValueError, match=r"a.gz is truncated or damaged"):
+        read_genetic_map(path)
+    with pytest.raises(TypeError, match="the genetic map is of type int"):
+        read_genetic_map(3)
+
+
+def test_polars__frames_are_maps():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = polars.DataFrame({"pos": [1, 3], "cM": [0.0, 2.0]})
+    assert read_genetic_map(frame)["cm"].tolist() == [0.0, 2.0]
 
 
 def test_rates_are_summed_along_each_contig():

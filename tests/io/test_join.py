@@ -233,6 +233,13 @@ def test_conventions__follow_the_ending(tmp_path: Path, name: str, zipped: bool)
         np.testing.assert_array_equal(found[column].values, values)
 
 
+def test_damaged_gzip__is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv.gz"
+    path.write_bytes(gzip.compress(b"IID\tx\n" + b"s0\t1\n" * 99)[:-9])
+    with pytest.raises(ValueError, match=r"a.tsv.gz is truncated or damaged"):
+        genotypes(3).genobit.join(path)
+
+
 def test_conventions__can_be_named(tmp_path: Path) -> None:
     path = write(tmp_path / "study.txt", CONVENTIONS["study.pheno"][0])
     found = genotypes(3).genobit.join(path, convention="phenotype")
@@ -252,7 +259,8 @@ def test_conventions__can_be_named(tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("a.pheno", "f0 s0\n", "a.pheno has 2 columns: give FID, IID and at least one more"),
-        ("b.pheno", "f0 s0 1\nf1 s1\n", "row 1 of b.pheno has 2 fields, the header has 3"),
+        ("n.pheno", "eid IID bmi\nf0 s0 0.5\n", "the first line of n.pheno has 'bmi' above a num"),
+        ("b.pheno", "f0 s0 1\nf1 s1\n", "row 1 of b.pheno has 2 fields instead of 3"),
         ("c.sample", "ID_1 ID_2 x\n0 0 Q\nf0 s0 1\n", "column 2 has type 'Q'"),
         ("d.sample", "ID_1 ID_2 x\n0 0 C\nf0 s0\n", "row 0 of d.sample has 2 fields"),
         ("e.sample", "ID_1 ID_2 ID_2\n0 0 C\nf0 s0 1\n", "are both called 'ID_2'"),
@@ -275,7 +283,7 @@ def test_leading_zeros_and_ids_that_mean_missing__are_kept(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("IID bmi sex\ns0 1 M\ns1 M\n", "row 1 of x.txt has 2 fields, the header has 3: write NA"),
+        ("IID bmi sex\ns0 1 M\ns1 M\n", "row 1 of x.txt has 2 fields instead of 3: write NA"),
         ("IID,bmi\ns0,1\ns1,2,3\n", "row 1 of x.txt has more fields than the 2 names"),
         ("IID,bmi\ns0,1\ns1,2,3,4\n", "x.txt cannot be read as a table"),
         ("IID,bmi,bmi\ns0,1,2\n", "columns 1 and 2 of x.txt are both called 'bmi'"),
