@@ -99,5 +99,5 @@ def test_centimorgans_without_a_map__are_explained() -> None:
         lambda: ds.genobit.ld(window="0.5cM"),
         lambda: ds.genobit.ld_decay("0.5cM"),
     ):
-        with pytest.raises(KeyError, match=r"ds\.assign\(variant_genetic_position=.*'1Mb'"):
+        with pytest.raises(KeyError, match=r"ds\.genobit\.genetic_map\(.*'1Mb'"):
             call()
