@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import dask
 import numpy as np
 import pytest
+import xarray as xr
 
 import genobit as gb
 from genobit.io import _remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import xarray as xr
 
 for package in ("aiohttp", "s3fs"):
     pytest.importorskip(package, reason="the extra remote is not installed")
@@ -112,8 +111,7 @@ def served_whole(bed: Path) -> Iterator[str]:
 
 
 def equal(found: xr.Dataset, local: xr.Dataset) -> None:
-    found, local = (ds.drop_attrs().compute() for ds in (found, local))
-    assert found.identical(local)
+    xr.testing.assert_equal(found.compute(), local.compute())
 
 
 @pytest.mark.parametrize("ending", [".bed", ""])
@@ -217,8 +215,6 @@ def bucket(bed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_s3__bed_planes_and_results(bucket: str, bed: Path) -> None:
-    import xarray as xr
-
     found = gb.open_plink(f"{bucket}/cohort.bed", chunks=64)
     local = gb.open_plink(bed, chunks=64)
     equal(found, local)
