@@ -122,7 +122,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_pack(pack: argparse.ArgumentParser) -> None:
     pack.add_argument(
-        "source", type=Path, metavar="IN", help=".bed, .pgen, .vcf, .vcf.gz, .bcf or VCF Zarr"
+        "source", type=Path, metavar="IN", help=".bed, .bgen, .pgen, .trees, .vcf, .bcf, VCF Zarr"
     )
     pack.add_argument("store", type=Path, metavar="OUT", help="the Zarr store to write")
     pack.add_argument("--phased", action="store_true", help="pack haplotypes instead of dosages")
@@ -147,7 +147,7 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
 
 def _add_report(report: argparse.ArgumentParser) -> None:
     report.add_argument(
-        "source", type=Path, metavar="FILE", help=".bed, .pgen, .vcf, .vcf.gz, .bcf or VCF Zarr"
+        "source", type=Path, metavar="FILE", help=".bed, .bgen, .pgen, .trees, .vcf, .bcf, VCF Zarr"
     )
     report.add_argument("--out", type=Path, default=Path("report.html"), help="the page to write")
     report.add_argument("--join", type=Path, metavar="TABLE", help="table of samples to join")
@@ -312,13 +312,18 @@ def open_genotypes(source: Path, command: str, region: str | None = None) -> xr.
     name = source.name
     if name.endswith((".vcf", ".vcf.gz", ".vcf.bgz", ".bcf")):
         return gb.open_vcf(source, region=region)
-    if not source.is_dir() and not name.endswith((".bed", ".pgen")):
+    readers: dict[str, Callable[[Path], xr.Dataset]] = {
+        ".bed": gb.open_plink,
+        ".bgen": gb.open_bgen,
+        ".pgen": gb.open_pgen,
+        ".trees": gb.open_tskit,
+    }
+    if not source.is_dir() and source.suffix not in readers:
         raise ValueError(
-            f"{source} has none of the endings .bed, .pgen, .vcf, .vcf.gz, .vcf.bgz, .bcf, "
-            "and is not the folder of a VCF Zarr store"
+            f"{source} has none of the endings {', '.join(readers)}, .vcf, .vcf.gz, .vcf.bgz, "
+            ".bcf, and is not the folder of a VCF Zarr store"
         )
-    opened = gb.open_pgen if name.endswith(".pgen") else gb.open_plink
-    whole = gb.open_vcf_zarr(source) if source.is_dir() else opened(source)
+    whole = gb.open_vcf_zarr(source) if source.is_dir() else readers[source.suffix](source)
     return whole if region is None else whole.genobit.sel(variants=region)
 
 

@@ -25,7 +25,10 @@ def test_no_command__is_refused_with_usage(capsys):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("absent.bed", "no such file"), ("table.txt", "none of the endings .bed, .pgen, .vcf")],
+    [
+        ("absent.bed", "no such file"),
+        ("table.txt", "none of the endings .bed, .bgen, .pgen, .trees, .vcf"),
+    ],
 )
 def test_pack__unusable_input_is_one_line_on_stderr(tmp_path, capsys, name, message):
     (tmp_path / "table.txt").write_text("rs1 0 1\n")
@@ -60,6 +63,20 @@ def test_pack__a_region_of_each_format(tmp_path, capsys, shared_data):
     assert cli.main(["pack", str(bed), str(tmp_path / "no.gb"), "--region", "7:1-2"]) == 1
     assert "'7:1-2' is not in variant_id" in capsys.readouterr().err
     assert not (tmp_path / "no.gb").exists()
+
+
+def test_pack__tree_sequences_and_bgen(tmp_path):
+    tskit = pytest.importorskip("tskit", reason="the extra tskit is not installed")
+    tables = tskit.Tree.generate_comb(4, span=10).tree_sequence.dump_tables()
+    for _ in range(2):
+        tables.individuals.add_row()
+    tables.nodes.individual = [0, 0, 1, 1, *[-1] * (len(tables.nodes) - 4)]
+    tables.mutations.add_row(tables.sites.add_row(3, "A"), node=1, derived_state="T")
+    tables.tree_sequence().dump(tmp_path / "a.trees")
+    planes = xr.open_zarr(packed(tmp_path / "a.trees", tmp_path / "a.gb"))
+    assert planes.genobit.allele_frequency().values.tolist() == [0.25]
+    (tmp_path / "a.bgen").write_bytes(b"no BGEN")
+    assert cli.main(["pack", str(tmp_path / "a.bgen"), str(tmp_path / "b.gb")]) == 1
 
 
 def packed(source, store, *options):

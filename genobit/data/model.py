@@ -60,8 +60,8 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
         found = ", ".join(map(str, ds.data_vars)) or "none"
         msg = (
             f"the Dataset has no variable {CALL_GENOTYPE!r} (variables: {found}): open it with "
-            "genobit.open_plink, open_pgen, open_vcf or open_vcf_zarr, or rename your genotypes"
-            + _other_than_calls(ds)
+            "genobit.open_plink, open_pgen, open_bgen, open_vcf, open_vcf_zarr or open_tskit, or "
+            "rename your genotypes" + _other_than_calls(ds)
         )
         raise KeyError(msg)
     calls = ds[CALL_GENOTYPE]
