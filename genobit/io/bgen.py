@@ -92,7 +92,9 @@ def open_bgen(
     ValueError
         If the file is not BGEN, is truncated or damaged, or has no sample ids. If the .sample file
         has another number of samples. If a variant has more or fewer than two alleles. If
-        genotypes are damaged or have more than two copies, when their chunk is computed.
+        genotypes are damaged or have more than two copies, when their chunk is computed. Damage is
+        found by the checksums of blocks; uncompressed blocks and those of many Zstandard files have
+        none, and there only impossible values raise an error.
     OSError
         If the file is changed between opening and computing.
     ImportError

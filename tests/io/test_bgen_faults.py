@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import numcodecs
 import numpy as np
 import pytest
 
@@ -138,6 +139,45 @@ def test_damaged_genotypes__are_refused_when_they_are_read(
         with pytest.raises(ValueError, match=match) as caught:
             ds[name].compute()
         assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("bits", "phased", "haploid", "layout"),
+    [(8, 0, 0, 2), (16, 1, 0, 2), (12, 0, 0, 2), (8, 0, 0.3, 2), (16, 0, 0, 1)],
+)
+def test_damaged_zlib_blocks__never_give_other_dosages(
+    tmp_path: Path, bits: int, phased: float, haploid: float, layout: int
+) -> None:
+    variants = random_variants(bits, phased, haploid=haploid)
+    path = write(tmp_path / "a.bgen", variants, bits, layout=layout)
+    whole, right = path.read_bytes(), gb.open_bgen(path).call_dosage[-1].values
+    refused = 0
+    for back in range(1, 49):
+        damaged = bytearray(whole)
+        damaged[-back] ^= 1 << back % 8
+        path.write_bytes(damaged)
+        try:
+            found = gb.open_bgen(path).call_dosage[-1].values
+        except ValueError as error:
+            assert "variants=149 cannot be read" in str(error)  # noqa: PT017 - some are read
+            refused += 1
+        else:
+            np.testing.assert_array_equal(found, right)
+    assert refused > 40
+
+
+def test_damaged_zstd_blocks__are_refused_if_they_have_a_checksum(tmp_path: Path) -> None:
+    path, names = tmp_path / "a.bgen", sample_file(tmp_path / "a.sample", "ID\n0\na\nb\n")
+    stored = block(bytes([255, 0, 0, 255]))
+    frame = numcodecs.Zstd(checksum=True).encode(stored)
+    content = raw(struct.pack("<I", len(stored)) + frame)
+    content = content[:20] + struct.pack("<I", 2 << 2 | 2) + content[24:]
+    path.write_bytes(content)
+    assert dosage(gb.open_bgen(path, sample=names).call_genotype).tolist() == [[0, 1]]
+    # The last number, before the checksum of four bytes.
+    path.write_bytes(content[:-5] + bytes([content[-5] ^ 1]) + content[-4:])
+    with pytest.raises(ValueError, match="variants=0 cannot be read"):
+        gb.open_bgen(path).call_dosage.compute()
 
 
 def test_files_that_are_no_bgen(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def _read_variant(cursor: _Cursor, at: int, header: Header, k: int) -> tuple[lis
         cursor.file.seek(at)
         data = cursor.file.read(size)
         try:
-            texts, position, used, length = _parse_variant(data, header)
+            texts, position, used, length = parse_variant(data, header)
         except struct.error as error:
             if len(data) < size:
                 msg = f"the file ends in variant {k} of {header.variants}"
@@ -209,7 +209,7 @@ class _DamageError(Exception):
     """Sizes of a variant that cannot be right."""
 
 
-def _parse_variant(data: bytes, header: Header) -> tuple[list[str], int, int, int]:
+def parse_variant(data: bytes, header: Header) -> tuple[list[str], int, int, int]:
     """Return texts, position and bytes of the labels at the start of ``data``, and of the rest.
 
     Raises struct.error if ``data`` ends before the genotypes.

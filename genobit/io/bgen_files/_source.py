@@ -14,6 +14,8 @@ import numpy as np
 
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
+from genobit.io.bgen_files._checksum import Checksums
+from genobit.io.bgen_files._header import Header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 # packed chunk, so that packing need not copy parts of chunks.
 _CHUNK_BYTES = 16 * 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 2048
+_ZLIB = 1
 _decoding = threading.Lock()
 """Held while a task decodes. The decoder keeps the interpreter lock and kernels release it, so two
 tasks at once would only pass it to and fro."""
@@ -87,13 +90,21 @@ class BgenFile:
             raise OSError(msg)
         k = first
         try:
-            with _decoding, closing(BgenReader(self.path)) as reader:
+            with (
+                _decoding,
+                closing(BgenReader(self.path)) as reader,
+                Path(self.path).open("rb", buffering=0) as file,
+            ):
+                # The decoder checks the checksums of Zstandard, but not those of zlib.
+                sums = Checksums(file, self._header) if self.compression == _ZLIB else None
                 for k, variant in enumerate(self._variants(reader, first, stop), first):
                     probabilities, phased = variant.probabilities, variant.is_phased
                     columns = probabilities.shape[1]
                     if columns not in ((2, 4) if phased else (2, 3)):
                         msg = "it has calls of more than two copies, or of none"
                         raise ValueError(msg)  # noqa: TRY301
+                    if sums is not None:
+                        sums.require(variant, probabilities)
                     wrong = fill(k - first, probabilities, phased)
                     if wrong >= 0:
                         values = ", ".join(f"{x:.4g}" for x in probabilities[wrong])
@@ -103,6 +114,10 @@ class BgenFile:
         except Exception as error:
             msg = f"{self.path}: variants={k} cannot be read: {error}. Copy the file again."
             raise ValueError(msg) from error
+
+    @property
+    def _header(self) -> Header:
+        return Header(0, self.n_variants, self.n_samples, self.layout, self.compression, None)
 
     def _variants(self, reader: BgenReader, first: int, stop: int) -> Iterator[BgenVar]:
         """Yield the variants of a range, from the known offset before it."""
