@@ -43,7 +43,7 @@ def read_bim(path: Path) -> dict[str, np.ndarray]:
     table = _read_table(path, BIM_COLUMNS, _bim_fault)
     try:
         position = whole_numbers(table["bp"].to_numpy(object))
-        centimorgan = table["cM"].to_numpy(object).astype(np.float64)
+        centimorgan = real_numbers(table["cM"].to_numpy(object))
     except (ValueError, OverflowError) as error:
         raise _line_error(path, BIM_COLUMNS, _bim_fault) from error
     contig, contig_id = pd.factorize(table["chromosome"])
@@ -213,6 +213,7 @@ def _width_fault(fields: list[str], columns: tuple[str, ...]) -> str | None:
 
 def whole_numbers(text: np.ndarray) -> np.ndarray:
     """Parse whole numbers, which R may write as 1e+05."""
+    _refuse_underscores(text)
     try:
         return text.astype(np.int64)
     except ValueError:
@@ -224,13 +225,26 @@ def whole_numbers(text: np.ndarray) -> np.ndarray:
         return values.astype(np.int64)
 
 
+def real_numbers(text: np.ndarray) -> np.ndarray:
+    """Parse numbers as float64."""
+    _refuse_underscores(text)
+    return text.astype(np.float64)
+
+
+def _refuse_underscores(text: np.ndarray) -> None:
+    """Raise ValueError for text such as 1_5, which Python reads as 15."""
+    if any("_" in value for value in text):
+        msg = "a number has an underscore"
+        raise ValueError(msg)
+
+
 def _bim_fault(fields: list[str]) -> str | None:
     try:
         whole_numbers(np.array([fields[3]], dtype=object))
     except (ValueError, OverflowError):
         return f"bp is {fields[3]!r}, not a whole number"
     try:
-        float(fields[2])
+        real_numbers(np.array([fields[2]], dtype=object))
     except ValueError:
         return f"cM is {fields[2]!r}, not a number"
     return None
@@ -238,7 +252,7 @@ def _bim_fault(fields: list[str]) -> str | None:
 
 def _fam_fault(fields: list[str]) -> str | None:
     try:
-        float(_missing_as_nan(fields[5]))
+        phenotypes(np.array([fields[5]], dtype=object))
     except ValueError:
         return (
             f"phenotype is {fields[5]!r}, not a number; write categories as 1 and 2, "
@@ -269,7 +283,7 @@ def phenotype_note(
 
 
 def _missing_as_nan(value: str) -> str:
-    return "nan" if value in ("-9", "NA") else value
+    return "nan" if value == "-9" or value.casefold() == "na" else value
 
 
 def _phenotype(path: Path, column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -286,7 +300,7 @@ def phenotypes(text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (https://www.cog-genomics.org/plink/1.9/input#pheno_encoding). In a quantitative trait 0 is a
     value. Raises ValueError for text that is not a number.
     """
-    values = np.array([_missing_as_nan(value) for value in text], dtype=np.float64)
+    values = real_numbers(np.array([_missing_as_nan(value) for value in text], dtype=object))
     values[values == -9] = np.nan
     classes = np.isin(values[~np.isnan(values)], (0.0, 1.0, 2.0)).all()
     zero = (values == 0) & classes

@@ -96,6 +96,18 @@ def test_samples_with_families_and_phenotypes(small: Path) -> None:
     assert ds.sample_town.values.tolist() == ["Bath", "", "Ayr"]
 
 
+def test_missing_codes__have_any_case(small: Path) -> None:
+    psam = "#IID trait town\na na none\nb 1.5 na\nc NaN NONE\n"
+    ds = gb.open_pgen(tables(small, psam=psam))
+    np.testing.assert_array_equal(ds.sample_trait, [np.nan, 1.5, np.nan])
+    assert ds.sample_town.values.tolist() == ["none", "", ""]
+
+
+def test_numbers_with_underscores__are_categories(small: Path) -> None:
+    ds = gb.open_pgen(tables(small, psam="#IID plate\na 1_1\nb 11\nc 1_2\n"))
+    assert ds.sample_plate.values.tolist() == ["1_1", "11", "1_2"]
+
+
 def test_a_psam_without_header_is_a_fam(small: Path) -> None:
     ds = gb.open_pgen(tables(small, psam="F a 0 0 1 2\nF b 0 0 2 1\nF c 0 0 0 -9\n"))
     assert ds.sample_id.values.tolist() == ["a", "b", "c"]
@@ -117,6 +129,9 @@ def test_phenotypes_of_0_and_1_are_explained(small: Path) -> None:
         ("#CHROM POS ID REF ALT\n1 10 x A C\n1 20 y G T T", "", r"line 3: it has 6 fields"),
         ("#CHROM POS ID REF ALT\n1 10 x A C\n\n1 20 y G T", "", r"line 3: it is empty"),
         ("#CHROM POS ID REF ALT\n1 1e1 x A C\n1 2.5 y G T", "", r"line 3: POS is '2.5'"),
+        ("#CHROM POS ID REF ALT\n1 1 x A C\n1 5_0 y G T", "", r"line 3: POS is '5_0'"),
+        ("#CHROM POS ID REF ALT CM\n1 1 x A C 1_0\n1 2 y G T 0", "", r"line 2: CM is '1_0'"),
+        ("#CHROM POS ID REF ALT QUAL\n1 1 x A C .\n1 2 y G T 4_0", "", r"line 3: QUAL is '4_0'"),
         ("#CHROM POS ID REF ALT CM\n1 1 x A C a\n1 2 y G T 0", "", r"line 2: CM is 'a'"),
         ("#CHROM POS ID REF ALT QUAL\n1 1 x A C .\n1 2 y G T q", "", r"line 3: QUAL is 'q'"),
         ("#CHROM POS ID REF\n1 1 x A\n1 2 y G", "", r"line 1: the header has no column 'ALT'"),

@@ -480,6 +480,8 @@ FAM_LINES = [f"F S{s} 0 0 1 -9\n" for s in range(7)]
         ("1 rs1 0 12O A G\n", "line 3: bp is '12O', not a whole number"),
         ("1 rs1 0 nan A G\n", "line 3: bp is 'nan', not a whole number"),
         ("1 rs1 0 99999999999999999999 A G\n", "line 3: bp is '99999999999999999999'"),
+        ("1 rs1 0 5_0 A G\n", "line 3: bp is '5_0', not a whole number"),
+        ("1 rs1 1_0 100 A G\n", "line 3: cM is '1_0', not a number"),
         ("1 rs1 x 100 A G\n", "line 3: cM is 'x', not a number"),
         ("1 rs\xe9 0 100 A G\n", "line 3: it is not UTF-8"),
     ],
@@ -506,6 +508,7 @@ def test_malformed_first_line(cohort: Path, line: str) -> None:
     [
         ("F S 0 0 1\n", "line 7: it has 5 fields .*phenotype"),
         ("F S 0 0 1 case\n", "line 7: phenotype is 'case', not a number"),
+        ("F S 0 0 1 1_5\n", "line 7: phenotype is '1_5', not a number"),
         ("F S3 0 0 1 1\n", r"line 7: sample F S3 \(samples index 6\) is already on line 4"),
     ],
 )

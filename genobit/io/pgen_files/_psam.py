@@ -26,7 +26,10 @@ COLUMNS = {
 }
 """Variable of each known column of a .psam; another column NAME is ``sample_NAME``."""
 _SEXES = {"1": 1, "M": 1, "m": 1, "2": 2, "F": 2, "f": 2}
-_NO_CATEGORY = ("NA", "nan", "NONE", "-9")
+_MISSING = ("na", "nan", "-9")
+"""Missing in any case."""
+_NO_CATEGORY = "NONE"
+"""Missing in a column of categories, where "none" is one, as in plink2."""
 
 
 def read_samples(path: Path) -> dict[str, Variable]:
@@ -71,7 +74,8 @@ def _variable(path: Path, column: str, name: str, text: NDArray[Any]) -> Variabl
     try:
         values, zero = phenotypes(text)
     except ValueError:
-        return _labels(np.where(np.isin(text.astype(str), _NO_CATEGORY), "", text))
+        missing = [x == _NO_CATEGORY or x.casefold() in _MISSING for x in text]
+        return _labels(np.where(missing, "", text))
     code = f"pd.read_csv({path.name!r}, sep=r'\\s+')[{column!r}]"
     return "samples", values, phenotype_note(name, path.suffix, values, zero, code)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.io._plink_text import read_bim, whole_numbers
+from genobit.io._plink_text import read_bim, real_numbers, whole_numbers
 from genobit.io.pgen_files._table import Table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _variants(table: Table) -> dict[str, NDArray[Any]]:
     n = columns["ID"].size
     try:
         position = whole_numbers(columns["POS"])
-        centimorgan = columns["CM"].astype(np.float64) if "CM" in columns else np.zeros(n)
+        centimorgan = real_numbers(columns["CM"]) if "CM" in columns else np.zeros(n)
         quality = _quality(columns["QUAL"]) if "QUAL" in columns else None
     except (ValueError, OverflowError) as error:
         raise table.fault(_fault) from error
@@ -104,7 +104,7 @@ def _alleles(
 
 
 def _quality(text: NDArray[Any]) -> NDArray[np.float32]:
-    return np.where(text == ".", "nan", text).astype(np.float32)
+    return real_numbers(np.where(text == ".", "nan", text)).astype(np.float32)
 
 
 def _filters(text: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -128,7 +128,8 @@ def _fault(fields: dict[str, str]) -> str | None:
         return f"POS is {fields['POS']!r}, not a whole number"
     for name, missing in (("CM", "0"), ("QUAL", ".")):
         try:
-            float("0" if fields.get(name, missing) == missing else fields[name])
+            value = fields.get(name, missing)
+            real_numbers(np.array(["0" if value == missing else value], dtype=object))
         except ValueError:
             return f"{name} is {fields[name]!r}, not a number"
     return None
