@@ -152,7 +152,11 @@ def _oxford(name: str, columns: list[str], lines: list[str]) -> TextTable:
     types = lines[0].split() if lines else []
     known = {"0", "B", "C", "D", "P"}
     wrong = [k for k, kind in enumerate(types) if kind not in known]
-    if len(types) != len(columns) or wrong or columns[:1] not in (["ID_1"], ["ID"]):
+    if (
+        len(types) != len(columns)
+        or wrong
+        or [x.upper() for x in columns[:1]] not in (["ID_1"], ["ID"])
+    ):
         at = f"column {wrong[0]} has type {types[wrong[0]]!r}" if wrong else f"it has {types[:6]}"
         msg = (
             f"{name} is not a .sample file of Oxford: its first line begins with ID_1 ID_2 or ID, "
@@ -162,7 +166,9 @@ def _oxford(name: str, columns: list[str], lines: list[str]) -> TextTable:
         raise ValueError(msg)
     require_unique(name, columns)
     # PLINK's names of the same columns.
-    columns = [{"ID_1": "FID", "ID_2": "IID", "ID": "IID"}.get(own, own) for own in columns]
+    ids = {"ID_1": "FID", "ID_2": "IID", "ID": "IID"}
+    columns = [ids.get(own.upper(), own) for own in columns]
+    require_unique(name, columns)
     body = "\n".join(lines[1:])
     require_equal_widths(name, body, len(columns))
     return TextTable(name, columns, r"\s+", body)

@@ -215,6 +215,10 @@ CONVENTIONS = {
         "ID_1 ID_2 missing sex y\n0 0 0 D B\nf0 s0 0.1 1 0\nf1 s1 0 2 1\nf2 s2 0 1 NA\n",
         {"y": [0, 1, np.nan], "missing": [0.1, 0, 0]},
     ),
+    "lower.sample": (
+        "id_1 id_2 missing y\n0 0 0 C\nf0 s0 0 4\nf1 s1 0 5\nf2 s2 0 6\n",
+        {"y": [4, 5, 6]},
+    ),
     "new.sample": ("ID sex\n0 D\ns0 1\ns1 2\ns2 1\n", {"sex": [1, 2, 1]}),
     "regenie.txt": ("FID IID Y1\nf0 s0 NA\nf1 s1 -9\nf2 s2 1\n", {"Y1": [np.nan, -9, 1]}),
 }
