@@ -338,7 +338,14 @@ def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
 def _bed_path(path: str | os.PathLike[str]) -> str:
     """Return the absolute path of the .bed, from its own path or the name of the fileset."""
     if is_address(path):
-        return address(path).removesuffix(".bed") + ".bed"
+        found = address(path)
+        if "?" in found:
+            msg = (
+                f"open_plink takes no address with a query, such as {found!r}: .bim and .fam need "
+                "addresses of their own. Download the three files, and open the copy"
+            )
+            raise ValueError(msg)
+        return found.removesuffix(".bed") + ".bed"
     given = Path(path).expanduser()
     bed = given if given.suffix == ".bed" else given.with_name(given.name + ".bed")
     if not bed.is_file():

@@ -162,6 +162,8 @@ def test_faults__name_the_address(served: str, bed: Path) -> None:
     bed.with_suffix(".bim").write_text("1 rs1 0 x A G\n")
     with pytest.raises(ValueError, match=f"{served}/cohort.bim"):
         gb.open_plink(f"{served}/cohort.bed")
+    with pytest.raises(ValueError, match=r"no address with a query, .*cohort.bed\?token=abc'"):
+        gb.open_plink(f"{served}/cohort.bed?token=abc")
     with pytest.raises(OSError, match=r"nowhere://cohort.bim cannot be read: Protocol not known"):
         gb.open_plink("nowhere://cohort.bed")
 
