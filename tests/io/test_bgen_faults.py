@@ -185,7 +185,9 @@ def test_files_that_are_no_bgen(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for content, match in (
         (b"", "is not a BGEN file: bytes 16 to 19 are not there"),
-        (b"\x6c\x1b\x01" + bytes(40) + b"x", "truncated or damaged: its header takes 0 bytes"),
+        (b"\x6c\x1b\x01" + bytes(40) + b"x", "is not a BGEN file: bytes 16 to 19 are 00 00 00 00"),
+        (b"\x6c\x1b\x10" + bytes(40) + b"x", "is not a BGEN file: .* for a .pgen open_pgen"),
+        (whole[:4] + bytes(4) + whole[8:], "truncated or damaged: its header takes 0 bytes"),
         (b"##fileformat=VCFv4.3\n" * 3, "is not a BGEN file: bytes 16 to 19 are 76 34 2e 33"),
         (whole[:-1], "truncated or damaged: variant 149 of 150 ends at byte"),
         (whole + b"\x00", "1 bytes follow the last of its 150 variants"),

@@ -117,15 +117,17 @@ def read_header(path: Path) -> Header:
         cursor = _Cursor(file, path)
         start = file.read(_LEAST_HEADER)
         file.seek(0)
-        if len(start) < _LEAST_HEADER or start[16:] not in _MAGICS:
+        # Zeros are a magic too, and many other files have zeros there.
+        impossible = start[16:] == bytes(4) and not _possible(start, cursor.size)
+        if len(start) < _LEAST_HEADER or start[16:] not in _MAGICS or impossible:
             msg = (
                 f"{path} is not a BGEN file: bytes 16 to 19 are "
                 f"{start[16:].hex(' ') or 'not there'}, expected 62 67 65 6e. For a .bed use "
-                "open_plink, for VCF or BCF open_vcf."
+                "open_plink, for a .pgen open_pgen, for VCF or BCF open_vcf."
             )
             raise ValueError(msg)
         offset, length, variants, samples, _ = struct.unpack("<5I", cursor.take(20, "the header"))
-        if not _LEAST_HEADER <= length <= offset or offset + 4 > cursor.size:
+        if not _possible(start, cursor.size):
             msg = f"its header takes {length:,} bytes, and its first variant is at {offset + 4:,}"
             raise cursor.fault(msg)
         cursor.take(length - _LEAST_HEADER, "the header")
@@ -139,6 +141,12 @@ def read_header(path: Path) -> Header:
             raise ValueError(msg)
         ids = _sample_ids(cursor, samples, offset + 4) if has_ids else None
         return Header(offset + 4, variants, samples, layout, compression, ids)
+
+
+def _possible(start: bytes, size: int) -> bool:
+    """Return whether the header ends before the first variant, and this is in the file."""
+    offset, length = struct.unpack("<2I", start[:8])
+    return bool(_LEAST_HEADER <= length <= offset and offset + 4 <= size)
 
 
 def _sample_ids(cursor: _Cursor, samples: int, end: int) -> list[str]:
