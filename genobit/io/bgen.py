@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -118,9 +119,7 @@ def open_bgen(
     """
     check_one_of("ref", ref, ("first", "last"))
     check_one_of("multiallelic", multiallelic, ("refuse", "drop"))
-    if not 0 <= hard_call_threshold < 0.5:
-        msg = f"hard_call_threshold is {hard_call_threshold}, expected at least 0 and below 0.5"
-        raise ValueError(msg)
+    _check_threshold(hard_call_threshold)
     source = local_path(path, "open_bgen").absolute()
     if not source.is_file():
         msg = f"{source} does not exist. Give the .bgen file."
@@ -143,6 +142,15 @@ def open_bgen(
     )
     found = {**_calls(file, chunks), **_labels(variants, file), **samples}
     return xr.Dataset(found, attrs={"source": file.path})
+
+
+def _check_threshold(threshold: Any) -> None:
+    if isinstance(threshold, bool) or not isinstance(threshold, numbers.Real):
+        msg = f"hard_call_threshold={threshold!r} is not a number: give one below 0.5"
+        raise TypeError(msg)
+    if not 0 <= float(threshold) < 0.5:
+        msg = f"hard_call_threshold is {threshold}, expected at least 0 and below 0.5"
+        raise ValueError(msg)
 
 
 def _calls(file: BgenFile, chunks: int | Literal["auto"]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_bed, row_chunk
 from genobit.io import _remote
+from genobit.io._chunks import row_chunks
 from genobit.io._plink_text import phenotype_note, read_bim, read_fam
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
@@ -41,14 +42,8 @@ def variant_chunks(chunks: Chunks, n_variants: int, n_samples: int) -> tuple[int
     """Return the chunk sizes along variants; "auto" makes chunks of about 64 MB of calls."""
     if isinstance(chunks, tuple):
         return chunks
-    if chunks == "auto":
-        rows = _CHUNK_BYTES // max(2 * n_samples, 1)
-        chunks = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
-    if chunks < 1:
-        msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
-        raise ValueError(msg)
-    whole, rest = divmod(n_variants, chunks)
-    return (chunks,) * whole + ((rest,) if rest or not whole else ())
+    rows = _CHUNK_BYTES // max(2 * n_samples, 1)
+    return row_chunks(n_variants, chunks, max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE)
 
 
 @dataclass(frozen=True)

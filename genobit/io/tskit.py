@@ -18,6 +18,7 @@ from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
+from genobit.io._chunks import row_chunks
 
 if TYPE_CHECKING:
     import tskit
@@ -248,13 +249,9 @@ def _stamp(source: str | None, ts: tskit.TreeSequence) -> tuple[Any, ...]:
 
 def _lazy(reader: _Sites, chunks: int | Literal["auto"], stamp: tuple[Any, ...]) -> da.Array:
     _, samples, ploidy = reader.shape
-    if chunks == "auto":
-        rows = _CHUNK_BYTES // (samples * ploidy * reader.dtype.itemsize)
-        chunks = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
-    if chunks < 1:
-        msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
-        raise ValueError(msg)
-    sizes = da.core.normalize_chunks((chunks, -1, -1), reader.shape)
+    rows = _CHUNK_BYTES // (samples * ploidy * reader.dtype.itemsize)
+    automatic = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
+    sizes = (row_chunks(reader.sites, chunks, automatic), (samples,), (ploidy,))
     name = layer_name("tskit-calls", stamp, reader.nodes, reader.isolated_as_missing, sizes)
     return from_reader(reader, sizes, name)
 

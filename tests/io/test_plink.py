@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import pickle
 from pathlib import Path
+from typing import Any
 
 import bed_reader
 import dask
@@ -524,7 +525,7 @@ def test_wrong_number_of_samples(cohort: Path) -> None:
         open_plink(cohort)
 
 
-@pytest.mark.parametrize("chunks", [0, -1])
-def test_chunks_must_be_positive(cohort: Path, chunks: int) -> None:
+@pytest.mark.parametrize("chunks", [0, -1, "big", None, 2.5, True])
+def test_chunks_must_be_positive(cohort: Path, chunks: Any) -> None:
     with pytest.raises(ValueError, match="at least 1, or 'auto'"):
         open_plink(cohort, chunks=chunks)

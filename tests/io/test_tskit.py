@@ -294,5 +294,6 @@ def test_other_things_are_refused(tmp_path: Path, path: Path) -> None:
         gb.open_tskit(TS.dump_tables())
     with pytest.raises(ValueError, match="open_tskit takes a path on this machine"):
         gb.open_tskit("https://example.org/a.trees")
-    with pytest.raises(ValueError, match="chunks is 0"):
-        gb.open_tskit(path, chunks=0)
+    for chunks in (0, "big", None, 2.5, True):
+        with pytest.raises(ValueError, match=f"chunks is {chunks!r}; it is a number of variants"):
+            gb.open_tskit(path, chunks=chunks)

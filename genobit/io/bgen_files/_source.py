@@ -14,6 +14,7 @@ import numpy as np
 
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
+from genobit.io._chunks import row_chunks
 from genobit.io.bgen_files._checksum import Checksums
 from genobit.io.bgen_files._header import Header
 
@@ -63,14 +64,19 @@ class BgenFile:
 
         `alleles_of` and `flagged` take them apart, so that all come from one pass over the file.
         """
-        sizes = row_chunks(self.n_variants, 2 * self.n_samples, chunks)
+        sizes = self._row_chunks(chunks)
         reader = _Calls(self)
         return self._lazy(reader, (sizes, reader.shape[1:]))
 
     def dosages(self, chunks: int | Literal["auto"] = "auto") -> da.Array:
         """Return the dosages of allele 1: lazy float32 (variants, samples), NaN missing."""
-        sizes = row_chunks(self.n_variants, 2 * self.n_samples, chunks)
+        sizes = self._row_chunks(chunks)
         return self._lazy(_Dosages(self), (sizes, (self.n_samples,)))
+
+    def _row_chunks(self, chunks: int | Literal["auto"]) -> tuple[int, ...]:
+        """Return the variants of each chunk; "auto" makes up to 2,048, of about 16 MB."""
+        rows = min(max(_CHUNK_BYTES // (2 * self.n_samples), _LEAST_ROWS), _MOST_ROWS)
+        return row_chunks(self.n_variants, chunks, 1 << (rows.bit_length() - 1))
 
     def _lazy(self, reader: _Calls | _Dosages, sizes: tuple[tuple[int, ...], ...]) -> da.Array:
         return from_reader(reader, sizes, layer_name(reader.prefix, self, sizes))
@@ -144,18 +150,6 @@ class BgenFile:
                 if k >= first:
                     yield variant
                 k += 1
-
-
-def row_chunks(n: int, bytes_per_row: int, chunks: int | Literal["auto"]) -> tuple[int, ...]:
-    """Return the variants of each chunk; "auto" makes up to 2,048, of about 16 MB."""
-    if chunks == "auto":
-        rows = min(max(_CHUNK_BYTES // bytes_per_row, _LEAST_ROWS), _MOST_ROWS)
-        chunks = 1 << (rows.bit_length() - 1)
-    if chunks < 1:
-        msg = f"chunks is {chunks}; it is a number of variants, at least 1, or 'auto'."
-        raise ValueError(msg)
-    whole, rest = divmod(n, chunks)
-    return (chunks,) * whole + ((rest,) if rest or not whole else ())
 
 
 def alleles_of(decoded: Any, samples: int) -> da.Array:
