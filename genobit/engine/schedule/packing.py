@@ -184,9 +184,10 @@ def _complaint(rule: int, call: int, variant: int, sample: int, limit: int) -> s
         pack.VALUE: f"{place}: expected -1 (missing), -2 (lower ploidy) or an allele index",
         pack.PLOIDY: (
             f"{place}: this sample has lower ploidy here, which has no diploid dosage; select "
-            "diploid samples or variants, or pack haplotypes with phased=True. To count a haploid "
-            "call twice, as PLINK does: ds.assign(call_genotype=ds.call_genotype.where("
-            "ds.call_genotype != -2, ds.call_genotype.isel(ploidy=0)))"
+            "diploid samples or variants, or pack with phased=True to analyse haplotypes (to_plink "
+            "would write their haploid calls as missing). To count a haploid call twice, as PLINK "
+            "does: ds.assign(call_genotype=ds.call_genotype.where(ds.call_genotype != -2, "
+            "ds.call_genotype.isel(ploidy=0)))"
         ),
         pack.MISSING: f"{place} (missing), but the planes allow no missing call: "
         "pack with missing='keep'",

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def unpacked(ds: xr.Dataset) -> xr.Dataset:
-    """Return planes as lazy calls: a heterozygous dosage is (0, 1), haplotypes are phased."""
+    """Return planes as lazy calls: a heterozygous dosage is (0, 1), haplotypes are phased.
+
+    Planes do not tell a missing allele from the end of a haploid call: both are -1.
+    """
     ds, layout, planes = packed.by_variants(ds, phased=None)
     arrays = [plane.rechunk({1: -1}) for plane in ordered(planes, layout)]
     ploidy = 2 if layout.kind == "dosage" else layout.ploidy

@@ -99,6 +99,11 @@ def test_haploid_calls_counted_twice_have_the_bytes_of_plink2(tmp_path: Path) ->
     ds = gb.open_vcf(tmp_path / "a.vcf", cache_dir=tmp_path)
     with pytest.raises(ValueError, match="call_genotype is -2 at variants=0") as refused:
         gb.to_plink(ds, tmp_path / "genobit")
+    # In planes of haplotypes, a haploid call looks like one with a missing allele.
+    assert "to_plink would write their haploid calls as missing" in str(refused.value)
+    planes = ds.isel(samples=slice(1, None)).genobit.pack(phased=True)
+    lost = gb.open_plink(gb.to_plink(planes, tmp_path / "lost"))
+    assert (lost.call_genotype == -1).all()
     remedy = str(refused.value).partition("as PLINK does: ")[2]
     gb.to_plink(eval(remedy, {"ds": ds}), tmp_path / "genobit")
     assert files(tmp_path / "genobit") == expected

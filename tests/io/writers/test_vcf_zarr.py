@@ -135,6 +135,16 @@ def test_planes__become_calls(tmp_path: Path, phased: bool) -> None:
     assert not {"word", "sample_bit", "plane_called"} & set(again.variables)
 
 
+def test_haploid_calls__of_genotypes_stay_and_those_of_planes_lack_an_allele(
+    tmp_path: Path,
+) -> None:
+    ds = cohort(np.array([[[1, -2], [0, -2], [1, 0]]], np.int8))
+    again = gb.open_vcf_zarr(gb.to_vcf_zarr(ds, tmp_path / "a.vcz"))
+    np.testing.assert_array_equal(again.call_genotype, ds.call_genotype)
+    planes = gb.open_vcf_zarr(gb.to_vcf_zarr(ds.genobit.pack(phased=True), tmp_path / "b.vcz"))
+    assert planes.call_genotype.values.tolist() == [[[1, -1], [0, -1], [1, 0]]]
+
+
 def test_any_ploidy_and_contigs_as_text(tmp_path: Path) -> None:
     calls = random_calls(2, 5, 6, ploidy=3)
     ds = cohort(calls).drop_vars("contig_id")
