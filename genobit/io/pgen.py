@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _BUFFER = 2**20
 """Allele indices that are read at once, as int32."""
 _MISSING = -9
+_TABLES = (".pvar", ".pvar.zst", ".psam", ".bim", ".fam")
 _DTYPES = {"calls": np.int8, "phased": np.bool_, "dosages": np.float32, "counts": np.int8}
 
 
@@ -46,13 +47,22 @@ class PgenFile:
     path: str
     n_variants: int
     n_samples: int
+    stamp: tuple[int, int]
+    """Size and time of the file when it was opened."""
     multiallelic: NDArray[np.int64] | None = None
     """Numbers of the variants with more than two alleles, and their alleles (2, variants)."""
 
     @contextmanager
     def _reader(self, what: str) -> Iterator[Any]:
-        """Yield a reader of pgenlib; errors name the file and ``what`` is read."""
+        """Yield a reader of pgenlib; errors name the file and ``what`` is read.
+
+        Raises OSError if the file has changed since it was opened.
+        """
         import pgenlib
+
+        if _stamp(self.path) != self.stamp:
+            msg = f"{self.path} was changed while in use. Open it again."
+            raise OSError(msg)
 
         offsets = None
         if self.multiallelic is not None:
@@ -157,11 +167,16 @@ class PgenFile:
     def array(self, kind: str, chunks: Chunks = "auto") -> da.Array:
         """Return what a method reads of all variants as a lazy array, chunked along variants."""
         sizes = variant_chunks(chunks, self.n_variants, self.n_samples)
-        stat = Path(self.path).stat()
         facts = (self.path, self.n_variants, self.n_samples, self.multiallelic)
-        name = layer_name(f"pgen-{kind}", *facts, stat.st_size, stat.st_mtime_ns, sizes)
+        name = layer_name(f"pgen-{kind}", *facts, *self.stamp, sizes)
         lazy = _Lazy(self, kind)
         return from_reader(lazy, (sizes, *((size,) for size in lazy.shape[1:])), name)
+
+
+def _stamp(path: str | Path) -> tuple[int, int]:
+    """Return what changes if the file changes: its size in bytes, and its time."""
+    stat = Path(path).stat()
+    return stat.st_size, stat.st_mtime_ns
 
 
 class _Lazy:
@@ -240,6 +255,8 @@ def open_pgen(
         If the .pgen is not one, is damaged, or has other numbers of variants or samples than the
         tables. If a line of a table is malformed, or two samples have the same ids. If a variant
         has more than 128 alleles. A damaged record is an error when its chunk is computed.
+    OSError
+        If the file is changed between opening and computing.
     ModuleNotFoundError
         If pgenlib is not installed.
 
@@ -268,6 +285,7 @@ def open_pgen(
     ([1, 2, 2, 0], 'variant_allele[:, 1] (ALT)')
     """
     pgen_path = _pgen_path(path)
+    stamp = _stamp(pgen_path)
     variants = read_variants(_beside(pgen_path, (".pvar", ".pvar.zst", ".bim")))
     samples = read_samples(_beside(pgen_path, (".psam", ".fam")))
     require("open_pgen", "pgenlib")
@@ -277,6 +295,7 @@ def open_pgen(
         str(pgen_path),
         n_variants=counts.size,
         n_samples=samples["sample_id"][1].size,
+        stamp=stamp,
         multiallelic=np.stack([several, counts[several]]) if several.size else None,
     )
     header = pgen.validate()
@@ -327,8 +346,8 @@ def pgen_source(call_genotype: xr.DataArray) -> PgenFile | None:
     array = call_genotype.data
     if not isinstance(path, str) or not isinstance(array, da.Array) or array.name != name:
         return None
-    pgen = PgenFile(path, n_variants=array.shape[0], n_samples=array.shape[1])
     try:
+        pgen = PgenFile(path, array.shape[0], array.shape[1], _stamp(path))
         pgen.validate()
         fresh = pgen.array("calls", array.chunks[0])
     except (OSError, ValueError):
@@ -342,10 +361,13 @@ def _pgen_path(path: str | os.PathLike[str]) -> Path:
     given = local_path(path, "open_pgen")
     pgen = given if given.suffix == ".pgen" else given.with_name(given.name + ".pgen")
     if not pgen.is_file():
-        msg = (
-            f"{pgen} does not exist. Give the .pgen file, or the name that .pgen, .pvar and .psam "
-            "share."
-        )
+        advice = "Give the .pgen file, or the name that .pgen, .pvar and .psam share."
+        if given.suffix == ".bed":
+            advice = f"For PLINK 1 filesets use genobit.open_plink({str(path)!r})."
+        elif given.name.endswith(_TABLES):
+            stem = given.name.removesuffix(".zst").rpartition(".")[0]
+            advice = f"Give the .pgen file beside {given.name}, {given.with_name(stem + '.pgen')}."
+        msg = f"{pgen} does not exist. {advice}"
         raise FileNotFoundError(msg)
     return pgen.absolute()
 

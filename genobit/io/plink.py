@@ -344,9 +344,13 @@ def _bed_path(path: str | os.PathLike[str]) -> str:
     given = Path(path).expanduser()
     bed = given if given.suffix == ".bed" else given.with_name(given.name + ".bed")
     if not bed.is_file():
-        msg = (
-            f"{bed} does not exist. Give the .bed file, or the name that .bed, .bim and .fam share."
-        )
+        advice = "Give the .bed file, or the name that .bed, .bim and .fam share."
+        if given.suffix in {".pgen", ".pvar", ".psam"}:
+            pgen = str(given.with_suffix(".pgen"))
+            advice = f"For PLINK 2 filesets use genobit.open_pgen({pgen!r})."
+        elif given.suffix in {".bim", ".fam"}:
+            advice = f"Give the .bed file beside {given.name}, {given.with_suffix('.bed')}."
+        msg = f"{bed} does not exist. {advice}"
         raise FileNotFoundError(msg)
     return str(bed.absolute())
 

@@ -371,7 +371,7 @@ def test_other_processes_open_the_file_themselves(path: Path, made: Made) -> Non
 
 
 def test_a_file_is_a_few_numbers_when_pickled(path: Path, made: Made) -> None:
-    pgen = PgenFile(str(path), 40, 13, np.stack([[3, 5], [3, 4]]))
+    pgen = PgenFile(str(path), 40, 13, (1, 2), np.stack([[3, 5], [3, 4]]))
     again = pickle.loads(pickle.dumps(pgen))
     assert len(pickle.dumps(pgen)) < 1000
     np.testing.assert_array_equal(again.multiallelic, pgen.multiallelic)

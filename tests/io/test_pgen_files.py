@@ -203,6 +203,25 @@ def test_a_record_that_is_damaged(small: Path) -> None:
         gb.open_pgen(small).call_genotype.compute()
 
 
+@pytest.mark.parametrize("same_size", [True, False])
+def test_a_file_that_is_replaced_while_in_use(small: Path, same_size: bool) -> None:
+    ds = gb.open_pgen(small, dosages=True, chunks=1)
+    planes = gb.open_pgen(small).genobit.pack()
+    other = ds.isel(variants=[1, 0])
+    # The phase takes a byte.
+    other = other.drop_vars("call_genotype_phased") if same_size else other
+    new = gb.to_pgen(other, small.with_name("new"))
+    time = small.stat().st_mtime_ns + (1 if same_size else 0)
+    assert (new.stat().st_size == small.stat().st_size) is same_size
+    new.replace(small)
+    os.utime(small, ns=(time, time))
+    for name in ("call_genotype", "call_genotype_phased", "call_dosage"):
+        with pytest.raises(OSError, match=r"small\.pgen was changed while in use\. Open it again"):
+            ds[name].compute()
+    with pytest.raises(OSError, match="was changed while in use"):
+        planes.compute()
+
+
 def test_files_that_are_missing(small: Path) -> None:
     for suffix, named in ((".psam", ".psam or .fam"), (".pvar", ".pvar or .pvar.zst or .bim")):
         small.with_suffix(suffix).unlink()
@@ -210,6 +229,28 @@ def test_files_that_are_missing(small: Path) -> None:
             gb.open_pgen(small)
     with pytest.raises(FileNotFoundError, match=r"other.pgen does not exist"):
         gb.open_pgen(small.parent / "other")
+
+
+@pytest.mark.parametrize("suffix", [".pvar", ".psam", ".pvar.zst", ".bim", ".fam"])
+def test_a_table_instead_of_the_binary_file(small: Path, suffix: str) -> None:
+    with pytest.raises(FileNotFoundError) as error:
+        gb.open_pgen(small.with_name(f"small{suffix}"))
+    assert str(error.value).endswith(f"Give the .pgen file beside small{suffix}, {small}.")
+
+
+def test_a_fileset_of_the_other_program(small: Path) -> None:
+    bed = gb.to_plink(gb.open_pgen(small), small.with_name("other"))
+    with pytest.raises(FileNotFoundError, match=r"For PLINK 1 .*open_plink\(") as error:
+        gb.open_pgen(small.with_suffix(".bed"))
+    assert f"genobit.open_plink({str(small.with_suffix('.bed'))!r})" in str(error.value)
+    for suffix in (".pgen", ".pvar", ".psam"):
+        with pytest.raises(FileNotFoundError) as error:
+            gb.open_plink(small.with_suffix(suffix))
+        assert f"genobit.open_pgen({str(small)!r})" in str(error.value)
+    for suffix in (".bim", ".fam"):
+        with pytest.raises(FileNotFoundError) as error:
+            gb.open_plink(bed.with_suffix(suffix))
+        assert str(error.value).endswith(f"Give the .bed file beside other{suffix}, {bed}.")
 
 
 def test_sizes_of_files_of_several_blocks(tmp_path: Path) -> None:
