@@ -153,10 +153,26 @@ def of_pairs(
 
 def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:
     """Return the number of alleles of each variant from ``variant_allele``; None without it."""
-    if model.VARIANT_ALLELE not in ds:
-        return None
-    alleles = text(ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...), model.VARIANT_ALLELE)
+    return known_allele_counts(ds) if model.VARIANT_ALLELE in ds else None
+
+
+def known_allele_counts(ds: xr.Dataset) -> NDArray[np.int64]:
+    """Return the number of alleles of each variant of a Dataset that has ``variant_allele``."""
+    alleles = allele_names(ds)
     return np.asarray(((alleles != "") & (alleles != "nan")).sum(axis=1), np.int64)
+
+
+def allele_names(ds: xr.Dataset) -> NDArray[np.object_]:
+    """Return ``variant_allele`` as text (variants, alleles); ValueError for other dimensions."""
+    name = model.VARIANT_ALLELE
+    found = ds[name]
+    if found.ndim != 2 or model.VARIANTS not in found.dims:
+        msg = (
+            f"{name} has dimensions {found.dims}, expected ({model.VARIANTS!r}, 'alleles'): give "
+            f"a column for each allele, ds.assign({name}=(('variants', 'alleles'), rows))"
+        )
+        raise ValueError(msg)
+    return text(found.transpose(model.VARIANTS, ...), name)
 
 
 class Contigs(NamedTuple):

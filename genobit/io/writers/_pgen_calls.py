@@ -18,22 +18,33 @@ _CERTAIN = 6554
 _MISSING = -9
 
 
+HALF_REMEDY = (
+    "Make such calls missing: calls = ds.call_genotype; ds = ds.assign(call_genotype="
+    "calls.where((calls != -1).all('ploidy'), -1))"
+)
+HALF_REMEDY_OF_PLANES = (
+    "In planes of haplotypes, haploid calls are such calls too. Write the genotypes that were "
+    f"packed, which tell them apart. {HALF_REMEDY}"
+)
+
+
 def alleles_to_write(
-    blocks: dict[str, NDArray[Any]], start: int, counts: NDArray[np.int64]
+    blocks: dict[str, NDArray[Any]], start: int, counts: NDArray[np.int64], half: str
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
     """Return alleles (variants, 2 * samples), and which calls have phase, if the blocks say so.
 
-    counts: (variants,), alleles of each; ``start`` is the number of the first variant. Raises
-    ValueError for a call that a .pgen does not hold.
+    counts: (variants,), alleles of each; ``start`` is the number of the first variant; ``half``
+    says what to do about calls with one missing allele. Raises ValueError for a call that a .pgen
+    does not hold.
     """
     from genobit.io.kernels import pgen as kernels
 
     calls = _as_int8(blocks[model.CALL_GENOTYPE], start)
     rows, samples, _ = calls.shape
     phased = blocks.get(model.CALL_GENOTYPE_PHASED)
-    known = np.zeros((rows, samples), bool) if phased is None else np.asarray(phased, bool)
+    known = np.zeros((rows, samples), bool) if phased is None else phased
     alleles = np.empty((rows, 2 * samples), np.int32)
-    limits = (counts - 1).astype(np.int8)
+    limits = np.minimum(counts - 1, np.iinfo(np.int8).max).astype(np.int8)
     known = np.ascontiguousarray(known)
     rule, i, s = kernels.widen_calls(calls, known, limits, alleles)
     if rule != kernels.FINE:
@@ -43,11 +54,7 @@ def alleles_to_write(
             {
                 kernels.ALLELE: f"{place}, and variant_allele names alleles 0..{limits[i]} there",
                 kernels.VALUE: f"{place}: expected -1 (missing), -2 (lower ploidy) or an allele",
-                kernels.HALF: (
-                    f"{place}, and a .pgen holds no call with one missing allele. Make such calls "
-                    "missing: calls = ds.call_genotype; ds = ds.assign(call_genotype="
-                    "calls.where((calls != -1).all('ploidy'), -1))"
-                ),
+                kernels.HALF: f"{place}, and a .pgen holds no call with one missing allele. {half}",
             }[rule]
         )
     return alleles, None if phased is None else known

@@ -15,7 +15,13 @@ from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
 from genobit.io.pgen_files._header import PROVISIONAL
 from genobit.io.plink import COUNTED_ALLELE as COUNTED_BY_BED
-from genobit.io.writers._pgen_calls import alleles_to_write, dosages_to_write
+from genobit.io.writers._checks import require_dataset, require_labels
+from genobit.io.writers._pgen_calls import (
+    HALF_REMEDY,
+    HALF_REMEDY_OF_PLANES,
+    alleles_to_write,
+    dosages_to_write,
+)
 from genobit.io.writers._pgen_tables import psam_text, pvar_text
 from genobit.io.writers._unpacked import unpacked
 
@@ -61,10 +67,13 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
     ------
     KeyError
         If the Dataset lacks a variable.
+    TypeError
+        If `call_genotype_phased` or `variant_filter` are not booleans, if positions are not whole
+        numbers, or if labels that PLINK takes as numbers are text.
     ValueError
         For a call that the format does not hold: with one missing allele, of a ploidy above 2, or
         with an allele that `variant_allele` does not name. For labels with white space, or for
-        phenotypes that PLINK would read as missing.
+        phenotypes that PLINK would read as missing, or not at all.
     FileExistsError
         If one of the three files exists.
     ModuleNotFoundError
@@ -72,9 +81,10 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
 
     Notes
     -----
-    - A haploid call is written as a homozygous one, as PLINK does.
+    - A haploid call is written as a homozygous one, as PLINK does. Planes of haplotypes do not
+      tell it from a call with one missing allele, which is refused: write the genotypes.
     - The .pvar has CHROM, POS, ID, REF and ALT, and QUAL, FILTER and CM if the Dataset has
-      `variant_quality`, `variant_filter` and `variant_genetic_position`.
+      `variant_quality`, `variant_filter` and `variant_genetic_position` (0 for NaN).
     - The .psam has IID, and FID, PAT, MAT and SEX if the Dataset has their variables.
       `sample_phenotype` is the column PHENO1. Any other variable `sample_NAME` of numbers or
       booleans is the column NAME; a boolean is 1 for false and 2 for true. Text along samples is
@@ -108,15 +118,15 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
     >>> gb.open_pgen(path).call_genotype.values.tolist()
     [[[0, 1], [1, 1]], [[2, 0], [-1, -1]]]
     """
+    require_dataset(ds, "to_pgen")
+    half = HALF_REMEDY
     if model.layout_of(ds) is not None:
-        ds = unpacked(ds)
+        ds, half = unpacked(ds), HALF_REMEDY_OF_PLANES
     calls = model.require_genotypes(ds)
     _require_ploidy(calls)
-    counts = labels.allele_counts(ds)
-    if counts is None:
-        msg = f"the Dataset has no variable {model.VARIANT_ALLELE!r}, and a .pvar needs REF and ALT"
-        raise KeyError(msg)
-    counts = np.maximum(counts, 2)
+    require_labels(ds, "a PLINK 2 fileset")
+    _require_phase(ds)
+    counts = np.maximum(labels.known_allele_counts(ds), 2)
     if dosages:
         _require_dosages(ds, counts)
     tables = {".psam": psam_text(ds), ".pvar": pvar_text(ds)}
@@ -134,7 +144,7 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
             new.write_text(text, encoding="utf-8")
         provisional = calls.attrs.get(model.COUNTED_ALLELE) in {COUNTED_BY_BED, PROVISIONAL}
         arrays = _arrays(ds, calls, dosages=dosages)
-        _write(binary, targets[-1], arrays, counts, provisional=provisional)
+        _write(binary, targets[-1], arrays, counts, half, provisional=provisional)
     return targets[-1]
 
 
@@ -143,6 +153,18 @@ def _require_ploidy(calls: xr.DataArray) -> None:
     if ploidy > 2:
         msg = f"{model.CALL_GENOTYPE} has ploidy {ploidy}, and a .pgen holds 1 or 2 alleles a call"
         raise ValueError(msg)
+
+
+def _require_phase(ds: xr.Dataset) -> None:
+    """Raise TypeError for another type than booleans: NaN and the text "False" would be true."""
+    name = model.CALL_GENOTYPE_PHASED
+    if name in ds and ds[name].dtype != bool:
+        found = ds[name].dtype
+        remedy = f"ds.assign({name}=ds.{name} == 1)"
+        if found.kind not in "iuf":
+            remedy = f"true where the phase is known, such as ds.assign({name}=ds.{name} == 'True')"
+        msg = f"{name} is {found}, and a .pgen takes booleans: {remedy}"
+        raise TypeError(msg)
 
 
 def _require_dosages(ds: xr.Dataset, counts: NDArray[np.int64]) -> None:
@@ -168,9 +190,15 @@ def _arrays(ds: xr.Dataset, calls: xr.DataArray, *, dosages: bool) -> dict[str, 
 
 
 def _write(
-    new: Path, target: Path, arrays: dict[str, Any], counts: NDArray[np.int64], *, provisional: bool
+    new: Path,
+    target: Path,
+    arrays: dict[str, Any],
+    counts: NDArray[np.int64],
+    half: str,
+    *,
+    provisional: bool,
 ) -> None:
-    """Write a .pgen file at ``new``; errors name the ``target``."""
+    """Write a .pgen file at ``new``; errors name the ``target``, and ``half`` is a remedy."""
     import pgenlib
 
     variants, samples, _ = arrays[model.CALL_GENOTYPE].shape
@@ -188,7 +216,7 @@ def _write(
             )
         for start, blocks in _blocks(arrays, samples):
             part = counts[start : start + len(blocks[model.CALL_GENOTYPE])]
-            alleles, phased = alleles_to_write(blocks, start, part)
+            alleles, phased = alleles_to_write(blocks, start, part, half)
             with _named(target):
                 if dosages:
                     found = dosages_to_write(blocks[_DOSAGE], alleles, phased, start)

@@ -18,6 +18,7 @@ from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.packing import row_chunk
 from genobit.io._grm_files import require_digits
 from genobit.io.plink import HEADER, bed_source
+from genobit.io.writers._checks import require_dataset, require_labels
 from genobit.io.writers._plink_columns import bim_columns, fam_columns
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
         For positions or phenotypes of another type.
     ValueError
         If the ploidy is not 2, or a call has a lower ploidy. If a variant has more than two
-        alleles. If text has white space, two samples have the same ids, or PLINK would read a
-        phenotype as missing. The message names the first variant or sample, and the remedy. Also
-        for a number of digits outside 1 to 17.
+        alleles. If text has white space, two samples have the same ids, or PLINK would not read a
+        position, an id or a phenotype as it is written. The message names the first variant or
+        sample, and the remedy. Also for a number of digits outside 1 to 17.
 
     Notes
     -----
@@ -69,6 +70,9 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
       as `open_plink` reads them. An allele without a name is written as ".".
     - A call with one missing allele is missing, as with ``plink2 --vcf-half-call m``. The file
       keeps no phase.
+    - Planes of haplotypes do not tell a haploid call from a call with one missing allele, so it
+      becomes missing. To keep haploid calls, count them twice in the genotypes; the message about
+      a lower ploidy shows how.
     - The .fam has ``sample_family_id``, ``sample_id``, ``sample_father_id``, ``sample_mother_id``,
       ``sample_sex`` and ``sample_phenotype``. Without them it has 0, and -9 for the phenotype.
       Centimorgans are ``variant_genetic_position``, 0 for NaN.
@@ -96,12 +100,14 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
     >>> bed.read_bytes().hex(" "), bed.with_suffix(".bim").read_text()
     ('6c 1b 01 12', '22\trs1\t0\t1000\tG\tA\n')
     """
+    require_dataset(ds, "to_plink")
     bed, bim, fam = paths = _paths(prefix)
     for path in paths:
         if path.exists():
             msg = f"{path} exists: remove it, or name another path"
             raise FileExistsError(msg)
     _require_diploid(ds)
+    require_labels(ds, "a PLINK 1 fileset")
     if digits is not None:
         require_digits(digits)
     tables = bim_columns(ds, digits), fam_columns(ds, digits)

@@ -10,6 +10,7 @@ import xarray as xr
 from genobit.data import labels, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
+from genobit.io.writers._checks import require_dataset, require_labels, require_whole
 from genobit.io.writers._unpacked import unpacked
 
 if TYPE_CHECKING:
@@ -26,12 +27,6 @@ _MISSING_QUALITY = np.uint32(0x7F800001)
 """Bits of a missing float32 in VCF Zarr; any other NaN is the text "nan" in a VCF."""
 _QUALITY = "variant_quality"
 _LENGTH = "variant_length"
-_REQUIRED = {
-    model.VARIANT_POSITION: model.VARIANTS,
-    model.VARIANT_CONTIG: model.VARIANTS,
-    model.VARIANT_ALLELE: (model.VARIANTS, "alleles"),
-    model.SAMPLE_ID: model.SAMPLES,
-}
 _ROOT = (".zmetadata", ".zgroup")
 """Metadata of the root; without them, a folder is no store."""
 _PARTIAL = ".partial"
@@ -66,9 +61,9 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
         If the Dataset lacks ``variant_position``, ``variant_contig``, ``variant_allele`` or
         ``sample_id``.
     TypeError
-        For positions that are not whole numbers.
+        For positions that are not whole numbers, or for anything but a Dataset.
     ValueError
-        If genotypes have other dimensions than (variants, samples, ploidy).
+        If genotypes or alleles have other dimensions than (variants, samples, ploidy).
 
     Notes
     -----
@@ -76,6 +71,8 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
       view`` prints those along variants as INFO, and those with ``call_`` as FORMAT.
     - ``call_genotype`` and ``call_genotype_phased`` stay as they are. Calls without
       ``call_genotype_phased`` are unphased. Planes of haplotypes are phased.
+    - Planes of haplotypes do not tell the haploid call (1, -2) from (1, -1), which lacks an allele,
+      so it becomes the latter. Write the genotypes to keep haploid calls.
     - A missing ``variant_quality`` (NaN) is "." in the VCF.
     - All variables have the same chunks: 1,000 variants, or as many as take 64 MB, and 10,000
       samples. ``region_index`` lets ``vcztools view --regions`` read few of them.
@@ -100,6 +97,7 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     >>> again.call_genotype.values.tolist(), again.contig_id.values.tolist()
     ([[[0, 1], [1, 1], [-1, -1]]], ['22'])
     """
+    require_dataset(ds, "to_vcf_zarr")
     place = local_path(path, "to_vcf_zarr", WRITE).absolute()
     if place.exists():
         msg = f"{place} exists: remove it, or name another path"
@@ -135,14 +133,10 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
 
 def _described(ds: xr.Dataset) -> xr.Dataset:
     """Return the variables of the store with the types of VCF Zarr."""
-    variables = {str(name): _typed(str(name), x) for name, x in _with_calls(ds).variables.items()}
-    for name, dim in _REQUIRED.items():
-        if name not in variables:
-            msg = (
-                f"the Dataset has no variable {name!r}, and VCF Zarr needs it: "
-                f"ds.assign({name}=({dim!r}, values))"
-            )
-            raise KeyError(msg)
+    calls = _with_calls(ds)
+    require_labels(ds, "VCF Zarr")
+    labels.allele_names(ds)
+    variables = {str(name): _typed(str(name), x) for name, x in calls.variables.items()}
     variables[model.VARIANT_POSITION] = _position(variables[model.VARIANT_POSITION])
     contigs = labels.known_contigs(ds)
     variables[model.VARIANT_CONTIG] = xr.Variable(model.VARIANTS, contigs.numbers.astype(np.int32))
@@ -185,14 +179,8 @@ def _typed(name: str, variable: xr.Variable) -> xr.Variable:
 
 def _position(variable: xr.Variable) -> xr.Variable:
     """Return positions as int32, or int64 if they need it."""
+    require_whole(variable, "VCF Zarr")
     values = variable.values
-    if values.dtype.kind not in "iu":
-        name = model.VARIANT_POSITION
-        msg = (
-            f"{name} is {values.dtype}, and VCF Zarr takes whole numbers: "
-            f"ds.assign({name}=ds.{name}.astype('int64'))"
-        )
-        raise TypeError(msg)
     wide = values.size and values.max() > np.iinfo(np.int32).max
     return xr.Variable(variable.dims, values.astype(np.int64 if wide else np.int32))
 

@@ -203,13 +203,19 @@ def test_calls_that_the_format_does_not_hold(tmp_path: Path, call: list[int], me
     [
         ({"sample_id": ("samples", ["a", "b c", "d", "e"])}, "white space"),
         ({"sample_id": ("samples", ["a", "b", "a", "e"])}, "ids must be unique"),
-        ({"sample_id": ("samples", ["#a", "b", "c", "e"])}, r"\[0\] is '#a'"),
-        ({"variant_id": ("variants", ["a", "b\tc", "d"])}, r"variant_id \[1\] is 'b\\tc'"),
-        ({"variant_position": ("variants", [1, -2, 3])}, r"variant_position\[1\] is -2"),
-        ({"contig_id": ("contigs", ["chr 1"])}, r"contig of variants \[0\] is 'chr 1'"),
+        ({"sample_id": ("samples", ["#a", "b", "c", "e"])}, "sample_id is '#a' at samples=0"),
+        ({"variant_id": ("variants", ["a", "b\tc", "d"])}, r"variant_id is 'b\\tc' at variants=1"),
+        ({"variant_position": ("variants", [1, -2, 3])}, "variant_position is -2 at variants=1"),
+        ({"contig_id": ("contigs", ["chr 1"])}, "contig_id is 'chr 1' at contigs=0"),
         ({"sample_sex": ("samples", [1, 2, 3, 0])}, "sample_sex is 3 at samples=2"),
-        ({"sample_case": ("samples", [0, 1, 1, 0])}, r"sample_case\[0\] is 0, which PLINK reads"),
-        ({"sample_x": ("samples", [1.5, 2, -9, 0])}, r"sample_x\[2\] is -9.0, which PLINK reads"),
+        (
+            {"sample_case": ("samples", [0, 1, 1, 0])},
+            "sample_case is 0 at samples=0",
+        ),
+        (
+            {"sample_x": ("samples", [1.5, 2, -9, 0])},
+            "sample_x is -9 at samples=2",
+        ),
         ({"sample_IID": ("samples", [1, 2, 3, 4])}, r"sample_IID would be the column 'IID'"),
     ],
 )
@@ -217,6 +223,57 @@ def test_labels_that_the_tables_do_not_hold(
     tmp_path: Path, changes: dict[str, tuple[str, list[object]]], message: str
 ) -> None:
     refused(cohort(random_calls(1, 3, 4)).assign(changes), tmp_path, message)
+
+
+@pytest.mark.parametrize("values", [[[1, 0], [0, 1], [0, 0]], [[1.0, 0], [0, 1], [0, 0]]])
+def test_filters_that_are_not_booleans(tmp_path: Path, values: list[list[float]]) -> None:
+    ds = cohort(random_calls(1, 3, 4)).assign(
+        variant_filter=(("variants", "filters"), values), filter_id=("filters", ["PASS", "q10"])
+    )
+    with pytest.raises(TypeError, match=r"variant_filter is .*64, and .* booleans: ") as error:
+        gb.to_pgen(ds, tmp_path / "a")
+    ds = eval(str(error.value).partition("booleans: ")[2], {"ds": ds})
+    again = gb.open_pgen(gb.to_pgen(ds, tmp_path / "a"))
+    np.testing.assert_array_equal(again.variant_filter, values)
+
+
+@pytest.mark.parametrize("values", [[[1, 0, 1]], [[1.0, np.nan, 0]], [["True", "False", "True"]]])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_phase_that_is_not_boolean(tmp_path: Path, values: list[list[object]], lazy: bool) -> None:
+    ds = cohort(np.array([[[1, 0], [1, 0], [0, 0]]], np.int8))
+    ds = ds.assign(call_genotype_phased=(("variants", "samples"), values))
+    ds = ds.chunk(samples=1) if lazy else ds
+    message = r"call_genotype_phased is .*, and a .pgen takes booleans: .*ds.assign\("
+    with pytest.raises(TypeError, match=message) as error:
+        gb.to_pgen(ds, tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
+    remedy = "ds.assign(" + str(error.value).partition("ds.assign(")[2]
+    again = gb.open_pgen(gb.to_pgen(eval(remedy, {"ds": ds}), tmp_path / "a"))
+    assert again.call_genotype.values.tolist() == [[[1, 0], [0, 1], [0, 0]]]
+
+
+def test_variants_of_many_alleles(tmp_path: Path) -> None:
+    ds = cohort(np.array([[[0, 3], [127, 1], [-1, -1]]], np.int8))
+    names = [["A", *("A" + "C" * k for k in range(1, 128))]]
+    for more in ([], ["G", "T"]):
+        some = ds.assign(variant_allele=(("variants", "alleles"), [names[0] + more]))
+        path = gb.to_pgen(some, tmp_path / f"a{len(more)}")
+        assert lines(path, ".pvar")[1].split("\t")[4].count(",") == 126 + len(more)
+    again = gb.open_pgen(tmp_path / "a0").call_genotype
+    assert again.values.tolist() == [[[0, 3], [1, 127], [-1, -1]]]
+
+
+@pytest.mark.parametrize("call", [[1, -1], [1, -2]])
+def test_planes_with_calls_of_one_allele(tmp_path: Path, call: list[int]) -> None:
+    ds = cohort(np.array([[[0, 1], call]], np.int8))
+    with pytest.raises(ValueError, match=r"1/-1 at variants=0, samples=1.* planes") as error:
+        gb.to_pgen(ds.genobit.pack(phased=True), tmp_path / "a")
+    # As the message says, for the genotypes that were packed.
+    names = {"ds": ds}
+    exec(str(error.value).partition("missing: ")[2], names)
+    again = gb.open_pgen(gb.to_pgen(names["ds"], tmp_path / "a"))
+    expected = [1, 1] if call == [1, -2] else [-1, -1]
+    assert again.call_genotype.values.tolist() == [[[0, 1], expected]]
 
 
 @pytest.mark.parametrize("names", [["", "C"], ["A", "C,G"], ["A", "C G"]])

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.io.writers import _plink_columns
+from genobit.io.writers import _checks
 from tests.cohorts import cohort, random_calls
 
 CALLS = random_calls(1, 4, 3)
@@ -34,13 +34,13 @@ def columns(prefix: Path, ds: xr.Dataset, **more: Any) -> tuple[list[list[str]],
 
 
 def test_without_labels_of_plink(tmp_path: Path) -> None:
-    ds = dataset(variant_position=[5, 7, 8, 2**33]).drop_vars("variant_id")
+    ds = dataset(variant_position=[0, 5, 7, 2**31 - 2]).drop_vars("variant_id")
     bim, fam = columns(tmp_path / "a", ds)
     assert bim == [
         ["chr1"] * 4,
         ["."] * 4,
         ["0"] * 4,
-        ["5", "7", "8", str(2**33)],
+        ["0", "5", "7", str(2**31 - 2)],
         ["C"] * 4,
         ["A"] * 4,
     ]
@@ -126,7 +126,7 @@ def test_lines_are_written_and_checked_many_at_a_time(
 ) -> None:
     ds = dataset(variant_genetic_position=[0.5, 1, 2, 3])
     whole = columns(tmp_path / "a", ds)
-    monkeypatch.setattr(_plink_columns, "_LINES", 3)
+    monkeypatch.setattr(_checks, "LINES", 3)
     assert columns(tmp_path / "b", ds) == whole
     with pytest.raises(ValueError, match="variant_id is 'd e' at variants=3"):
         gb.to_plink(ds.assign(variant_id=("variants", ["a", "b", "c", "d e"])), tmp_path / "c")

@@ -1,0 +1,213 @@
+"""Checks that the writers share: what is there, and what PLINK reads as it was given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.data import labels, model
+from genobit.io._grm_files import FAMILY, NO_FAMILY, id_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LINES = 2**16
+"""Labels that are checked, or lines that are written, at once."""
+_MOST_POSITION = 2**31 - 2
+_UNNAMED = "0"
+"""Code of PLINK for an individual id that is missing."""
+_COMMENT = "#"
+"""PLINK skips a line that begins with it."""
+_REQUIRED = {
+    model.VARIANT_POSITION: (model.VARIANTS, "[0] * ds.sizes['variants']"),
+    model.VARIANT_CONTIG: (model.VARIANTS, "['1'] * ds.sizes['variants']"),
+    model.VARIANT_ALLELE: ((model.VARIANTS, "alleles"), "[['.', '.']] * ds.sizes['variants']"),
+    model.SAMPLE_ID: (model.SAMPLES, "[f's{k}' for k in range(ds.sizes['samples'])]"),
+}
+"""Variables that each format needs: their dimensions, and values for data without labels."""
+
+
+def require_dataset(ds: object, function: str) -> None:
+    """Raise TypeError for anything but a Dataset, such as its genotypes alone."""
+    if not isinstance(ds, xr.Dataset):
+        msg = (
+            f"{function} takes a Dataset of genotypes with their labels, not {type(ds).__name__}: "
+            "give ds, not ds.call_genotype"
+        )
+        raise TypeError(msg)
+
+
+def require_labels(ds: xr.Dataset, files: str) -> None:
+    """Raise KeyError for the first variable that ``files`` need and the Dataset lacks."""
+    for name, (dims, example) in _REQUIRED.items():
+        along = (dims,) if isinstance(dims, str) else ()
+        if name not in ds.variables or (along and ds[name].dims != along):
+            msg = (
+                f"the Dataset has no variable {name!r} along {dims!r}, and {files} needs it. If "
+                f"nothing is known: ds.assign({name}=({dims!r}, {example}))"
+            )
+            raise KeyError(msg)
+
+
+def require_whole(positions: NDArray[Any] | xr.Variable, files: str) -> None:
+    """Raise TypeError for positions of another type than whole numbers."""
+    name = model.VARIANT_POSITION
+    if positions.dtype.kind not in "iu":
+        msg = (
+            f"{name} is {positions.dtype}, and {files} takes whole numbers: "
+            f"ds.assign({name}=ds.{name}.astype('int64'))"
+        )
+        raise TypeError(msg)
+
+
+def positions(ds: xr.Dataset, files: str) -> NDArray[Any]:
+    """Return the positions; raise TypeError or ValueError for those that PLINK does not read."""
+    name = model.VARIANT_POSITION
+    found = np.asarray(ds[name].values)
+    require_whole(found, files)
+    wrong = np.flatnonzero((found < 0) | (found > _MOST_POSITION))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = (
+            f"{name} is {found[k]} at variants={k}, and PLINK takes positions from 0 to "
+            f"{_MOST_POSITION}. Leave such variants out: "
+            f"ds.isel(variants=(ds.{name} >= 0) & (ds.{name} <= {_MOST_POSITION}))"
+        )
+        raise ValueError(msg)
+    return found
+
+
+def contigs(ds: xr.Dataset) -> NDArray[np.object_]:
+    """Return the contig name of each variant; raise ValueError for one that PLINK does not read."""
+    found = labels.known_contigs(ds)
+    for k in np.unique(found.numbers):
+        place = f"contigs={k}"
+        require_word(found.names[k], model.CONTIG_ID, place)
+        _require_no_comment(found.names[k], model.CONTIG_ID, place)
+    return found.of_variants()
+
+
+def samples(ds: xr.Dataset) -> list[tuple[str, str]]:
+    """Return family and individual id of each sample.
+
+    Raises ValueError for ids with white space, for the same ids twice, and for ids that PLINK reads
+    as none or as a comment.
+    """
+    individuals = labels.text(ds[model.SAMPLE_ID].values, model.SAMPLE_ID)
+    families = labels.texts_along(ds, FAMILY, model.SAMPLES)
+    if families is not None:
+        families[families == ""] = NO_FAMILY
+    pairs = id_pairs(individuals.tolist(), None if families is None else families.tolist())
+    for k, (family, name) in enumerate(pairs):
+        place = f"samples={k}"
+        _require_no_comment(family, FAMILY, place)
+        # A .fam has the family first, but plink2 makes of it a .psam that begins with the id.
+        _require_no_comment(name, model.SAMPLE_ID, place)
+        if name == _UNNAMED:
+            msg = f"{model.SAMPLE_ID} is '0' at {place}, which PLINK reads as no id: rename it"
+            raise ValueError(msg)
+    return pairs
+
+
+def numbers(ds: xr.Dataset, name: str, dim: str) -> NDArray[np.float64] | None:
+    """Return a variable along ``dim``, None without it; raise TypeError if it is not of numbers."""
+    categories = "; write categories as 1 and 2" if dim == model.SAMPLES else ""
+    given = labels.values_along(ds, name, dim)
+    if given is None:
+        return None
+    try:
+        return given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"{name} is {given.dtype}, such as {str(given[:1])[:40]}, and the files of PLINK take "
+            f"numbers: give numbers, and NaN where they are missing{categories}"
+        )
+        raise TypeError(msg) from error
+
+
+def centimorgans(ds: xr.Dataset) -> NDArray[np.float64] | None:
+    """Return genetic positions, 0 for NaN, None without them; raise ValueError for infinity."""
+    name = model.VARIANT_GENETIC_POSITION
+    found = numbers(ds, name, model.VARIANTS)
+    if found is None:
+        return None
+    wrong = np.flatnonzero(np.isinf(found))
+    if wrong.size:
+        k = int(wrong[0])
+        msg = (
+            f"{name} is {found[k]} at variants={k}, and PLINK takes finite numbers: give NaN where "
+            f"it is not known, ds.assign({name}=ds.{name}.where(abs(ds.{name}) < float('inf')))"
+        )
+        raise ValueError(msg)
+    return np.nan_to_num(found, nan=0)
+
+
+def require_phenotypes(name: str, values: NDArray[np.float64], digits: int | None) -> None:
+    """Raise ValueError for a number that PLINK reads as missing, or not at all, as it is written.
+
+    ``digits`` are the significant digits that are written; None writes all.
+    """
+    written = values
+    if digits is not None:
+        written = np.array([float(f"{x:.{digits}g}") for x in values.tolist()], np.float64)
+    classes = np.isin(written[~np.isnan(written)], (0, 1, 2)).all()
+    for wrong, reason, remedy in (
+        (
+            np.isinf(written),
+            "which plink2 does not read",
+            f"give NaN, ds.assign({name}=ds.{name}.where(abs(ds.{name}) < float('inf')))",
+        ),
+        (
+            classes & (written == 0),
+            "and PLINK reads 0 as missing where all values are 0, 1 or 2",
+            f"give controls 1 and cases 2, ds.assign({name}=ds.{name} + 1)",
+        ),
+        (
+            written == -9,
+            "which PLINK reads as missing",
+            "shift or scale the trait, or give NaN where it is missing",
+        ),
+    ):
+        if wrong.any():
+            k = int(np.flatnonzero(wrong)[0])
+            place, more = f"{name} is {number(values[k])} at samples={k}", ""
+            if written[k] != values[k]:
+                place += f", with {digits} digits {number(written[k])}"
+                more = "write more digits=, or "
+            msg = f"{place}, {reason}: {more}{remedy}, or leave it out with ds.drop_vars({name!r})"
+            raise ValueError(msg)
+
+
+def number(value: float) -> str:
+    """Return the shortest text that reads back as the number."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def words(values: NDArray[np.object_], name: str, dim: str, missing: str) -> NDArray[np.object_]:
+    """Return text with its empty places filled; refuse white space, at which PLINK splits."""
+    filled = np.where(values == "", missing, values)
+    for start in range(0, filled.size, LINES):
+        texts = filled[start : start + LINES].tolist()
+        # Split all at once: a Python call for each text takes longer.
+        if " ".join(texts).split() != texts:
+            for k, text in enumerate(texts, start):
+                require_word(text, name, f"{dim}={k}")
+    return filled
+
+
+def require_word(text: str, name: str, place: str) -> None:
+    """Raise ValueError for text that is empty or holds white space."""
+    if text.split() != [text]:
+        msg = (
+            f"{name} is {text!r} at {place}: PLINK splits its files at white space, so the text "
+            "must be there and hold none; rename it"
+        )
+        raise ValueError(msg)
+
+
+def _require_no_comment(text: str, name: str, place: str) -> None:
+    if text.startswith(_COMMENT):
+        msg = f"{name} is {text!r} at {place}: PLINK skips lines that begin with '#'; rename it"
+        raise ValueError(msg)
