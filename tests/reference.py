@@ -751,9 +751,9 @@ def sample_homozygosity(
 def bgen_calls(
     probabilities: NDArray[np.float32], phased: bool, swap: bool, threshold: float
 ) -> tuple[list[list[int]], list[str], list[float]]:
-    """Calls, what is said of each, and dosages of a variant of BGEN, a sample at a time.
+    """Calls, a remark on each, and dosages of a variant of BGEN, a sample at a time.
 
-    probabilities: (samples, 2 to 4). What is said is "phased", "uncertain" or "". The dosage counts
+    probabilities: (samples, 2 to 4). A remark is "phased", "uncertain" or "". The dosage counts
     the second allele, or with ``swap`` the first.
     """
     calls, said, dosages = [], [], []

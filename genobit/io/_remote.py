@@ -1,6 +1,7 @@
 """Files at addresses, such as ``https://`` and ``s3://``: sizes, ranges of bytes, and copies.
 
-fsspec reads them. Nothing is kept open, so a task on another machine reads by the address alone.
+fsspec reads them. No connection stays open, so a task on another machine reads by the address
+alone.
 """
 
 from __future__ import annotations

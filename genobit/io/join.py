@@ -61,11 +61,12 @@ class JoinMethods:
             Rule for samples or variants without a row in the table. "keep" gives them missing
             values: NaN for numbers, None for text, NaT for dates. "refuse" raises an error.
         convention
-            Rules of a file. "phenotype" and "covariate" are files of PLINK, whose header may be
-            absent: the columns are then FID, IID, PHENO1, PHENO2 and so on, or COVAR1. In a
-            "phenotype" file -9 is missing. "oxford" is a .sample file, whose second line has the
-            types. "table" has a header, and NA is missing, as in files for regenie. The default
-            follows the ending: .pheno, .phen and .phe; .covar and .cov; .sample; all others.
+            Rules of a file. "phenotype" and "covariate" are files of PLINK. Without a header, their
+            columns are FID, IID, and PHENO1, PHENO2 and so on, or COVAR1. In a "phenotype" file -9
+            is missing. An "oxford" file is a .sample file with types in its second line. A "table"
+            has a header. NA is missing in all of them. The default follows the ending: .pheno,
+            .phen and .phe are phenotypes, .covar and .cov covariates, and .sample is "oxford". All
+            other files are tables, also those for regenie.
 
         Returns
         -------

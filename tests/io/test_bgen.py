@@ -71,7 +71,7 @@ def random_variants(
 
 
 def imported(path: Path, *options: str | Path) -> dict[str, np.ndarray]:
-    """What plink2 makes of a file: copies of ALT in its .bed, and GT and DS of its VCF."""
+    """Copies of ALT in the .bed that plink2 writes of a file, and GT and DS of its VCF."""
     out = plink2(
         "--bgen", path, *options, "--make-bed", "--export", "vcf", "vcf-dosage=DS-force",
         out=path.with_name("imported"),

@@ -1,7 +1,7 @@
-"""What the registers of this core allow: an inner product with nothing to load or store.
+"""Inner loops of the products without loads and stores: the limit that registers set.
 
-An empty inline assembly hides from the compiler that an operand is the same each time, so that it
-can neither hoist nor merge the work; it adds no instruction.
+An operand is the same each time. An empty inline assembly, which adds no instruction, hides this
+from the compiler. It can then neither hoist nor merge the work.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Speed(NamedTuple):
     rate: float
     """Products of pairs of positions per second, with packing."""
     limit: float
-    """The same without loads and stores."""
+    """Products per second without loads and stores."""
 
     def __str__(self) -> str:
         """Give the kernel, its rate and its share of the limit."""

@@ -31,8 +31,8 @@ _CHUNK_BYTES = 16 * 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 2048
 _ZLIB = 1
 _decoding = threading.Lock()
-"""Held while a task decodes. The decoder keeps the interpreter lock and kernels release it, so two
-tasks at once would only pass it to and fro."""
+"""A task holds this lock while it decodes. The decoder keeps the interpreter lock and kernels
+release it, so two tasks at once would only pass it to and fro."""
 STRIDE = 64
 """Variants from one known offset to the next. Tasks of a cluster carry the offsets."""
 

@@ -1,4 +1,4 @@
-"""Checks that the writers share: what is there, and what PLINK reads as it was given."""
+"""Checks that the writers share: missing variables, and labels that PLINK would misread."""
 
 from __future__ import annotations
 

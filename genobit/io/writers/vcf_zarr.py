@@ -37,8 +37,8 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     """Write genotypes as a VCF Zarr 0.4 store.
 
     Genotypes are computed and written a chunk at a time, so they need not fit in memory. The store
-    gets its name when it is complete. `open_vcf_zarr`, sgkit and ``vcztools`` read it. ``vcztools
-    view`` prints VCF, which ``bcftools view -Ob`` makes a BCF.
+    gets its name when it is complete. `open_vcf_zarr`, sgkit and ``vcztools`` read it. To make VCF
+    of it, run ``vcztools view``.
 
     Parameters
     ----------
