@@ -280,4 +280,27 @@ def test_sizes_are_those_that_codecs_inflate_to(codec: str) -> None:
     assert found is not None
     assert found > 2**20
     assert not is_cut(codec, bytes(data))
-    assert is_cut(codec, bytes(data[:-1])) == (codec == "blosc")
+    assert is_cut(codec, bytes(data[:-1])) == (codec in ("blosc", "zstd"))
+
+
+FRAME = b"\x28\xb5\x2f\xfd\x00\x00"
+"""A Zstandard frame without its size, before its blocks."""
+SKIPPED = b"\x5c\x2a\x4d\x18\x02\x00\x00\x00ab"
+
+
+@pytest.mark.parametrize(
+    ("first", "size"), [(FRAME + b"\x01\x00\x00", 0), (FRAME + b"\x19\x00\x00abc", 3), (SKIPPED, 0)]
+)
+@pytest.mark.parametrize("second", [FRAME + b"\x19\x00\x00abc", SKIPPED], ids=["frame", "skipped"])
+def test_a_second_frame_that_is_cut_anywhere_is_found(
+    first: bytes, size: int, second: bytes
+) -> None:
+    from genobit.data.guards.inflation import inflated_size, is_cut
+
+    for length in range(len(second) + 1):
+        assert is_cut("zstd", first + second[:length]) == (0 < length < len(second))
+    assert inflated_size("zstd", first + second, 100) == size + 3 * (second != SKIPPED)
+    # Not a frame, which the decoder refuses.
+    assert not is_cut("zstd", first + b"zzz")
+    # As many as there may be: a walk that calls itself would end here.
+    assert inflated_size("zstd", first * 5000, 100) == size * 5000

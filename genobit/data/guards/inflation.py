@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 _PIECE = 2**20
 _BLOSC_HEADER = 16
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_MAGICS = (_ZSTD_MAGIC, *(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60)))
+"""Magic numbers of a frame, and of the sixteen kinds of frame without data."""
 _ZSTD_BLOCK = 2**17
 """Most bytes in a compressed Zstandard block (RFC 8878, section 3.1.1.2.4)."""
-_RAW, _RUN, _COMPRESSED = 0, 1, 2
+_RUN, _COMPRESSED = 1, 2
 
 
 def inflated_size(codec: str, data: bytes, most: int) -> int | None:
@@ -34,7 +36,7 @@ def inflated_size(codec: str, data: bytes, most: int) -> int | None:
         if name == "lz4":
             return int.from_bytes(data[:4], "little")
         if name == "zstd":
-            return _zstd_size(data)
+            return _zstd_size(data)[0]
         if name in _STREAMS:
             return _counted(_STREAMS[name](data), most)
     except (zlib.error, lzma.LZMAError, EOFError, OSError, IndexError):
@@ -43,8 +45,14 @@ def inflated_size(codec: str, data: bytes, most: int) -> int | None:
 
 
 def is_cut(codec: str, data: bytes) -> bool:
-    """Return whether Blosc would read past the end of the stored data, which it does not check."""
-    if codec.removeprefix("numcodecs.") != "blosc":
+    """Return whether a decoder would read past the end of the data, or wait there for ever.
+
+    Blosc does not check its size. Zstandard of numcodecs does not return for some cut frames.
+    """
+    name = codec.removeprefix("numcodecs.")
+    if name == "zstd":
+        return _zstd_size(data)[1]
+    if name != "blosc":
         return False
     return len(data) < _BLOSC_HEADER or int.from_bytes(data[12:16], "little") > len(data)
 
@@ -87,22 +95,43 @@ _STREAMS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
 }
 
 
-def _zstd_size(data: bytes) -> int | None:
-    """Return the size declared by the first frame, or the most that its blocks can hold."""
-    if data[:4] != _ZSTD_MAGIC:
-        return None
-    descriptor = data[4]
-    kind, single = descriptor >> 6, descriptor >> 5 & 1
-    at = 5 + (not single) + (0, 1, 2, 4)[descriptor & 3]
+def _zstd_size(data: bytes) -> tuple[int | None, bool]:
+    """Return the most bytes in all frames, and whether the last one is cut.
+
+    The size is None for data that are no frame. The decoder appends the frames.
+    """
+    total, at = None, 0
+    while at < len(data):
+        start = data[at : at + 4]
+        if not any(magic.startswith(start) for magic in _ZSTD_MAGICS):
+            break
+        if _ZSTD_MAGIC.startswith(start):
+            size, end = _zstd_frame(data, at)
+        else:
+            size, end = 0, at + 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+        total = size + (total or 0)
+        if end > len(data):
+            return total, True
+        at = end
+    return total, False
+
+
+def _zstd_frame(data: bytes, at: int) -> tuple[int, int]:
+    """Return the size that the frame at ``at`` declares or can hold, and where it ends."""
+    if at + 5 > len(data):
+        return 0, at + 5
+    descriptor = data[at + 4]
+    kind, single, checksum = descriptor >> 6, descriptor >> 5 & 1, descriptor >> 2 & 1
+    at += 5 + (not single) + (0, 1, 2, 4)[descriptor & 3]
     width = (1 if single else 0, 2, 4, 8)[kind]
-    if width:
-        return int.from_bytes(data[at : at + width], "little") + (256 if width == 2 else 0)
+    declared = int.from_bytes(data[at : at + width], "little") + (256 if width == 2 else 0)
+    at += width
     size, last = 0, 0
-    while not last and at + 3 <= len(data):
+    while not last:
         header = int.from_bytes(data[at : at + 3], "little")
         last, block, length = header & 1, header >> 1 & 3, header >> 3
-        size += _ZSTD_BLOCK if block == _COMPRESSED else length
         at += 3 + (1 if block == _RUN else length)
-    # More frames may follow; the decoder appends them.
-    more = _zstd_size(data[at:]) if last and at < len(data) else 0
-    return size + (more or 0)
+        if at > len(data):
+            break
+        size += _ZSTD_BLOCK if block == _COMPRESSED else length
+    return declared if width else size, at + (4 if checksum else 0)

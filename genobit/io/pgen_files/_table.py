@@ -10,7 +10,7 @@ import numpy as np
 
 from genobit.data.guards.bounded import TEXT_COST, read_bytes
 from genobit.data.guards.damage import named_failure
-from genobit.data.guards.inflation import inflated_size
+from genobit.data.guards.inflation import inflated_size, is_cut
 from genobit.engine.options import require_fits
 
 if TYPE_CHECKING:
@@ -118,5 +118,8 @@ def _text(path: Path) -> bytes:
 
     size = inflated_size("zstd", data, 0)
     require_fits(f"the decompressed text of {path}", size or 0, TEXT_COST)
+    if is_cut("zstd", data):
+        msg = f"{path} is truncated: its last Zstandard frame is not whole. Copy it again."
+        raise ValueError(msg)
     with named_failure(path, "It is truncated or damaged; copy it again."):
         return bytes(numcodecs.Zstd().decode(data))
