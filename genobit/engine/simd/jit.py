@@ -51,6 +51,7 @@ from numba.core.caching import (
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
+from numba.core.types import unliteral
 from numba.extending import intrinsic
 
 from genobit.engine.progress import DELAY, note
@@ -385,4 +386,12 @@ def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
                 raise
 
         compiler.compile = compile_or_let_go
+        template_of = dispatcher.get_call_template
+
+        def template_without_literals(args: Any, kws: Any) -> Any:
+            return template_of(
+                tuple(map(unliteral, args)), {name: unliteral(kws[name]) for name in kws}
+            )
+
+        dispatcher.get_call_template = template_without_literals
     return dispatcher

@@ -237,7 +237,6 @@ def perturbed(
     return weights + generator.binomial(weights, share, (rounds, weights.size))
 
 
-@njit
 def ratchet_rounds(
     back: NDArray[np.int64],
     sites: Sites,
@@ -251,7 +250,8 @@ def ratchet_rounds(
     """Run one round for each row of ``lengths``: its own length, and the shortest so far.
 
     perturbed_weights: (rounds, patterns), from `perturbed`. ``back`` is a tree of the pool at a
-    local minimum, and is updated in place.
+    local minimum, and is updated in place. A round is two searches, so its loop is Python: as a
+    kernel, LLVM would optimise the search once more.
     """
     for number in range(len(lengths)):
         trial = back.copy()
