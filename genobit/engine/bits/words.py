@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.engine.simd.jit import njit
+from genobit.engine.simd.jit import merged, njit
 from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
 from genobit.engine.simd.registers import WORD_LANES, aligned, broadcast, load_words
 from genobit.engine.simd.vector import popcount, store
@@ -253,7 +253,7 @@ def _staged(words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint6
             stage[k, lane] = words[row + k, w + lane]
 
 
-@njit
+@merged
 def _finish_lines(
     tile: NDArray[np.uint64],
     bit: int,
@@ -286,7 +286,7 @@ def _finish_lines(
         bit += 64
 
 
-@njit
+@merged
 def _transpose_group(
     words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint64], out: NDArray[np.uint64]
 ) -> None:
