@@ -12,6 +12,7 @@ from genobit.launcher.offers import Offer, in_words
 from genobit.visual.explorer.controls import dropdown, row
 from genobit.visual.explorer.explorer import Explorer
 from genobit.visual.explorer.frame import StatusRow
+from genobit.visual.explorer.naming import Names
 from genobit.visual.explorer.searching import SelectionRow
 from genobit.visual.explorer.traits import refuse_unknown
 from genobit.visual.looks import style
@@ -59,7 +60,7 @@ class Launcher(Explorer):
         title = ipywidgets.HTML(f"<b>{html.escape(in_words(data))}</b>")
         rows = [self._row(offer) for offer in offers]
         said = row(StatusRow(self), *SelectionRow(self).parts(alone=False))
-        parts = [title, *rows, said, self._place]
+        parts = [title, *rows, said, self._place, Names(name="explorers of the data")]
         self.children = (style(), *parts)
         count = sum(not offer.why_not for offer in offers)
         self._said = self.status = f"{count} of {len(offers)} explorers can be opened"

@@ -99,16 +99,21 @@ few.genobit.explore.epistasis(top)""",
 }
 
 
-def take(page: Any, shot: Shot, theme: str) -> Any:
-    """The widget as it looks in a theme of JupyterLab, as a PIL image."""
-    from PIL import Image
-
+def in_theme(page: Any, theme: str) -> None:
+    """Change the theme of JupyterLab and wait for it."""
     page.evaluate(
         "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})",
         THEMES[theme],
     )
     light = "true" if theme == "light" else "false"
     page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+
+
+def take(page: Any, shot: Shot, theme: str) -> Any:
+    """The widget as it looks in a theme of JupyterLab, as a PIL image."""
+    from PIL import Image
+
+    in_theme(page, theme)
     page.mouse.move(2, 2)
     time.sleep(2.0)
     return Image.open(io.BytesIO(page.locator(f".{shot.css}").first.screenshot()))

@@ -17,6 +17,7 @@ from genobit.launcher import offers
 from genobit.launcher.launcher import Launcher
 from genobit.visual.explorer.explorer import Explorer
 from genobit.visual.explorer.menu import Copier
+from genobit.visual.explorer.naming import Names
 from genobit.visual.explorer.picture import Picture
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -112,7 +113,7 @@ class TestFrame:
 def focusable(widget: ipywidgets.Widget) -> list[ipywidgets.Widget]:
     if hasattr(widget, "children"):
         return [found for child in widget.children for found in focusable(child)]
-    return [] if isinstance(widget, ipywidgets.HTML | Copier | Picture) else [widget]
+    return [] if isinstance(widget, ipywidgets.HTML | Copier | Names | Picture) else [widget]
 
 
 def part_of(explorer: Any, name: str) -> Any:

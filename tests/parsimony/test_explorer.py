@@ -126,7 +126,7 @@ class TestSites:
     def test_card_says_what_the_alignment_knows(self, aln, explorer):
         explorer.site = 4
         scores = aln.genobit.parsimony(TREES[0])
-        assert "<h4>site 4 (codon_position 2)</h4>" in explorer.card.value
+        assert "<h4>site 5 (codon_position 2)</h4>" in explorer.card.value
         for name, of in (("changes", "changes"), ("fewest possible", "min_changes")):
             assert f"<td>{name}</td><td>{int(scores[of][4])}</td>" in explorer.card.value
         explorer.view = "two"
@@ -141,7 +141,7 @@ class TestSites:
 
     def test_track(self, explorer):
         explorer._track._tapped(3.4, 0.0)
-        assert explorer.site == 3
+        assert explorer.site == 2
         explorer._track._tapped(99.0, 0.0)
         assert explorer.site == 5
 
@@ -274,7 +274,7 @@ class TestTrees:
         assert "Robinson–Foulds distance" in explorer.status
         explorer.site = 2
         explorer.view = "tree"
-        assert "site 2 " in explorer.card.value
+        assert "site 3 " in explorer.card.value
         assert explorer.status.startswith("tree 1 of 3")
 
     @pytest.mark.parametrize("resolve", ["acctran", "deltran", "sets"])
@@ -306,16 +306,18 @@ class TestSearchBox:
 
     def test_site(self, explorer, box):
         box.value = "4"
-        assert (explorer.site, box.value) == (4, "")
-        box.value = "6"
-        assert "the sites are 0 to 5" in explorer.status
-        assert (explorer.site, box.value) == (4, "6")
+        assert (explorer.site, box.value) == (3, "")
+        assert named(explorer, "genobit-parsimony-site-box").value == 4
+        for wrong in ("7", "0"):
+            box.value = wrong
+            assert f"there is no site {wrong}: sites count from 1 to 6" in explorer.status
+            assert (explorer.site, box.value) == (3, wrong)
 
     def test_taxa(self, explorer, box):
         box.value = "b, e"
         assert explorer.selection.samples == ("b", "e")
         assert explorer._marks()["selected"] == [1, 4]
-        assert explorer.site != 4
+        assert explorer.site != 3
 
     def test_selection_in_words(self, explorer, box):
         line = named(explorer, "genobit-parsimony-selection")
@@ -418,10 +420,11 @@ class TestFiles:
     def test_tables(self, tmp_path, explorer):
         explorer.save_sites(tmp_path / "sites.csv")
         explorer.save_changes(tmp_path / "changes.csv")
-        assert len(pd.read_csv(tmp_path / "sites.csv")) == 6
+        assert sorted(pd.read_csv(tmp_path / "sites.csv")["site"]) == [1, 2, 3, 4, 5, 6]
         changes = pd.read_csv(tmp_path / "changes.csv", dtype=str)
         assert len(changes) == explorer.ancestry.tree.length
         assert list(changes) == ["branch", "site", "from", "to"]
+        assert set(changes["site"].astype(int)) == set(explorer.ancestry.changes()["site"] + 1)
 
     def test_nothing_is_written_over(self, tmp_path, explorer):
         explorer.save_tree(tmp_path / "tree.nwk")

@@ -51,8 +51,8 @@ from numba.core.caching import (
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
-from numba.core.types import unliteral
 from numba.extending import intrinsic
+from numba.types import unliteral
 
 from genobit.engine.progress import DELAY, note
 from genobit.engine.simd import plain

@@ -48,12 +48,12 @@ def drawer(explorer: ParsimonyTraits) -> dict[str, list[ipywidgets.Widget]]:
         )
     ]
     slider = ipywidgets.IntSlider(
-        value=explorer.site, min=0, max=explorer.n_sites - 1, description="site", readout=False
+        value=explorer.site + 1, min=1, max=explorer.n_sites, description="site", readout=False
     )
     return {
         "Tree": looks,
         "Root": [_roots(explorer)],
-        "Site": [linked(explorer, "site", slider)],
+        "Site": [_linked_site(explorer, slider)],
     }
 
 
@@ -61,7 +61,7 @@ def search_box(explorer: ParsimonyTraits) -> ipywidgets.Text:
     """Return the search box, which finds taxa by name and sites by number."""
     text = ipywidgets.Text(
         placeholder="taxon, or number of a site",
-        tooltip="names of taxa, with commas between, or the number of a site, from 0; then Enter",
+        tooltip="names of taxa, with commas between, or the number of a site, from 1; then Enter",
         continuous_update=False,
     ).add_class("genobit-parsimony-find")
 
@@ -98,20 +98,26 @@ def _trees(explorer: ParsimonyTraits, trait: str, width: str) -> ipywidgets.Drop
 
 def _site_steps(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     box = ipywidgets.BoundedIntText(
-        value=explorer.site,
-        min=0,
-        max=explorer.n_sites - 1,
-        tooltip="number of a site, from 0",
-        layout={"width": "76px"},
+        value=explorer.site + 1,
+        min=1,
+        max=explorer.n_sites,
+        description="site",
+        tooltip="number of a site, from 1",
+        style={"description_width": "initial"},
+        layout={"width": "104px"},
     ).add_class("genobit-parsimony-site-box")
     before = button(explorer, "", "step-backward", "32px", explorer.previous_site)
     after = button(explorer, "", "step-forward", "32px", explorer.next_site)
     before.add_class("genobit-parsimony-previous")
     after.add_class("genobit-parsimony-next-homoplastic")
-    label = ipywidgets.HTML("site").add_class("genobit-quiet")
-    linked(explorer, "site", box)
-    parts = ipywidgets.HBox([label, before, box, after], layout={"align_items": "center"})
+    _linked_site(explorer, box)
+    parts = ipywidgets.HBox([before, box, after], layout={"align_items": "center"})
     return parts.add_class("genobit-group")
+
+
+def _linked_site(explorer: ParsimonyTraits, control: ipywidgets.Widget) -> ipywidgets.Widget:
+    """Link a control that counts sites from 1 to the index of the site."""
+    return linked(explorer, "site", control, (lambda index: index + 1, lambda site: site - 1))
 
 
 def _roots(explorer: ParsimonyTraits) -> ipywidgets.HBox:

@@ -44,7 +44,7 @@ class SiteStates:
 def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates:
     """Return the states of a site from a result of `.genobit.ancestral_states()`.
 
-    ``title`` replaces the number of changes in the title.
+    ``title`` replaces the number of changes in the title. The name counts sites from 1.
     """
     states = [str(state) for state in ancestors["states"][:, site].values]
     parents = ancestors["node_parent"].values
@@ -57,11 +57,12 @@ def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates
         key["several or unknown"] = UNSURE
     about = title or number(int(changed.sum()), "change")
     colours = [known.get(state, UNSURE) for state in states]
-    return SiteStates(f"site {site:,}", f"site {site:,}: {about}", states, changed, colours, key)
+    name = f"site {site + 1:,}"
+    return SiteStates(name, f"{name}: {about}", states, changed, colours, key)
 
 
 def changes_of(ancestors: xr.Dataset, branch: int) -> pd.DataFrame:
-    """List the changes on the branch above node ``branch``: `site`, `from` and `to`.
+    """List the changes on the branch above node ``branch``: `site` (its index), `from` and `to`.
 
     The root has no changes. ancestors: result of `.genobit.ancestral_states()`.
     """

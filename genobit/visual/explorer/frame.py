@@ -8,6 +8,7 @@ import ipywidgets
 
 from genobit.visual.explorer.card import Card
 from genobit.visual.explorer.menu import Copier, export_menu, file_name
+from genobit.visual.explorer.naming import Names
 from genobit.visual.explorer.searching import SelectionRow
 from genobit.visual.looks import escaped, style
 
@@ -65,6 +66,7 @@ def framed(
         middle.add_class("genobit-middle"),
         foot.add_class("genobit-foot"),
         copier,
+        Names(name=f"{explorer.css.removeprefix('genobit-')} explorer"),
     )
 
 
