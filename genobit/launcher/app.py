@@ -36,6 +36,12 @@ EXTENSIONS = (
     "anywidget",
 )
 
+#: Options that leave out what is about running cells, as an app has none.
+_WITHOUT_CODE = (
+    "--TagRemovePreprocessor.enabled=True",
+    "--TagRemovePreprocessor.remove_cell_tags=notebook-only",
+)
+
 
 def serve(notebook: Path, arguments: Sequence[str]) -> None:
     """Serve a notebook until Ctrl-C; `arguments` are passed to voila's command line."""
@@ -47,7 +53,7 @@ def serve(notebook: Path, arguments: Sequence[str]) -> None:
     allowed = (f"--VoilaConfiguration.extension_allowlist={name}" for name in EXTENSIONS)
     with contextlib.suppress(KeyboardInterrupt):
         App.launch_instance(
-            [str(notebook), *arguments, *allowed, "--progressive_rendering=True"],
+            [str(notebook), *arguments, *allowed, *_WITHOUT_CODE, "--progressive_rendering=True"],
             tornado_settings={"ws_ping_interval": 0},
         )
 

@@ -24,8 +24,11 @@ def test_the_tour__is_an_app_with_every_explorer_live(opened: Any) -> None:
     page.locator(".genobit-summary svg").first.wait_for(timeout=600_000)
     for explorer in EXPLORERS:
         shown(page, explorer).wait_for(timeout=600_000)
-    # An app has no code.
-    assert "sample_dataset()\n" not in page.inner_text("body")
+    # An app has no code, and no cells to run. Tables of genotypes have cells.
+    text = page.inner_text("body")
+    assert "sample_dataset()\n" not in text
+    assert "Which tree explains a gene?" in text
+    assert [line for line in text.splitlines() if "cell" in line.lower()] == ["cells\u00a0(CSV)"]
     drawn(shown(page, "ld"))
     figure = page.locator(".genobit-parsimony-tree .bk-Figure").first
     before = settled(figure)

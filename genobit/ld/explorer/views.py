@@ -39,7 +39,7 @@ REST = 0.3
 DECAY = 500e3
 #: Fewest variants in a block of the block bootstrap of the decay.
 RUN = 30
-_HINT = "Click a cell to plot r² with its first variant; click again for the second."
+_HINT = "Click a pair to plot r² with its first variant; click again for the second."
 
 
 class PaintedDrawing(Repaint):
