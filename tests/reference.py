@@ -534,6 +534,79 @@ def interaction_f(
     return (left[0] - left[1]) / df / (left[1] / residual), df, residual
 
 
+def regression_columns(
+    x: NDArray[np.float64], y: NDArray[np.float64], covariates: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Columns (samples, c + 4): intercept, covariates (c, samples), two dosages and their product.
+
+    Covariates are standardised; they and the intercept span the same.
+    """
+    centred = covariates - covariates.mean(axis=1, keepdims=True)
+    scale = np.maximum(centred.std(axis=1, keepdims=True), 1e-300)
+    return np.column_stack([np.ones(x.size), *centred / scale, x, y, x * y])
+
+
+def linear_interaction(
+    columns: NDArray[np.float64], trait: NDArray[np.float64]
+) -> tuple[float, float, float]:
+    """Effect of the last column on a trait, its standard error and F; NaN if it has no estimate."""
+    n, k = columns.shape
+    if n <= k or np.linalg.matrix_rank(columns, tol=1e-7) < k:
+        return np.nan, np.nan, np.nan
+    effects = np.linalg.lstsq(columns, trait)[0]
+    left = [
+        ((trait - used @ np.linalg.lstsq(used, trait)[0]) ** 2).sum()
+        for used in (columns[:, :-1], columns)
+    ]
+    variance = left[1] / (n - k)
+    error = np.sqrt(variance * np.linalg.inv(columns.T @ columns)[-1, -1])
+    return effects[-1], error, (left[0] - left[1]) / variance
+
+
+def separated(columns: NDArray[np.float64], case: NDArray[np.bool_]) -> bool:
+    """Whether a combination of the columns tells some cases from controls and errs for none."""
+    from scipy.optimize import linprog
+
+    signed = np.where(case, 1.0, -1.0)[:, None] * columns / np.abs(columns).max(axis=0)
+    found = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(signed)), bounds=(-1, 1))
+    return bool(-found.fun > 1e-7)
+
+
+def logistic_interaction(
+    columns: NDArray[np.float64], case: NDArray[np.bool_]
+) -> tuple[float, float, float]:
+    """Log odds ratio of the last column, its error and the likelihood ratio, as for a trait."""
+    n, k = columns.shape
+    if n <= k or np.linalg.matrix_rank(columns, tol=1e-7) < k or separated(columns, case):
+        return np.nan, np.nan, np.nan
+    reached = []
+    for used in (columns[:, :-1], columns):
+        effects, best = np.zeros(used.shape[1]), -n * np.log(2)
+        for _ in range(100):
+            # Of the class that each sample is not of: 1 - p would lose its digits near 0.
+            odds = np.exp(np.where(case, -1, 1) * (used @ effects))
+            wrong = odds / (1 + odds)
+            root = np.sqrt(wrong / (1 + odds))
+            left = np.where(case, wrong, -wrong)
+            step = np.linalg.lstsq(used * root[:, None], left / root)[0]
+            for _ in range(50):
+                eta = used @ (effects + step)
+                now = float((case * eta - np.logaddexp(0, eta)).sum())
+                if now >= best - 1e-9:
+                    break
+                step /= 2
+            effects, best = effects + step, max(now, best)
+            if np.abs(used @ step).max() < 1e-10:
+                break
+        reached.append(now)
+    weighted = columns * root[:, None]
+    left = np.diag(np.linalg.qr(weighted)[1]) ** 2
+    if (left < 1e-12 * (weighted**2).sum(axis=0)).any():
+        return np.nan, np.nan, np.nan  # finite, but too far away for float64
+    error = 1 / np.sqrt(left[-1])
+    return effects[-1], error, 2 * (reached[1] - reached[0])
+
+
 def fitch(sets: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """State sets of tips (tips, sites) and a binary tree -> sets of all nodes, changes by site."""
     tips, sites = sets.shape

@@ -32,7 +32,11 @@ LONG_NAMES = {
     "gain": "mutual information less that of the best combination of all members but one, nats",
     "boost": "likelihood ratio of the interaction (BOOST)",
     "f": "F of the interaction on the trait",
+    "linear": "F of the product of dosages in a linear regression",
+    "logistic": "likelihood ratio of the product of dosages in a logistic regression",
 }
+REGRESSIONS = ("linear", "logistic")
+"""Statistics that take covariates."""
 LARGEST_ORDER = 18
 """Largest order whose cells `genobit.epistasis.kernels.tables_by_sample` can number."""
 
@@ -102,11 +106,17 @@ def checked(
             "most that many"
         )
         raise ValueError(msg)
-    if statistic in {"boost", "f"} and order != 2:
+    if statistic in {"boost", "f", *REGRESSIONS} and order != 2:
         msg = f"statistic={statistic!r} is of pairs, not of order={order}: take order=2"
         raise ValueError(msg)
-    if statistic == "boost" and classes != 2:
-        msg = f"statistic='boost' takes two classes, and the phenotype has {classes}"
+    if statistic in {"boost", "logistic"} and classes != 2:
+        msg = f"statistic={statistic!r} takes two classes, and the phenotype has {classes}"
+        raise ValueError(msg)
+    if statistic in REGRESSIONS and permutations:
+        msg = (
+            f"permutations= does not take statistic={statistic!r}: permuted phenotypes would lose "
+            "their association with the covariates; leave permutations= out"
+        )
         raise ValueError(msg)
     if permutations and order == 1:
         msg = "permutations= takes order=2 or more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit.data.estimates import Call, estimate
-from genobit.epistasis.methods import prepared
+from genobit.epistasis.preparation import prepared
 
 if TYPE_CHECKING:
     from genobit.engine.schedule.estimate import Estimate

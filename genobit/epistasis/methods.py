@@ -5,25 +5,23 @@ The arithmetic is in `genobit.epistasis.search`.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from genobit.data import aligning, labels, model, packed
-from genobit.data.windows import named_window
+from genobit.data import labels, model
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-    from genobit.epistasis.arguments import Limits, SearchSpec
+    from genobit.epistasis.arguments import SearchSpec
     from genobit.epistasis.limits import EpistasisLimits
-    from genobit.epistasis.schedule.search import CombinationSearch, Ranking
+    from genobit.epistasis.schedule.search import Ranking
     from genobit.epistasis.search import Columns
 
 RANK, ORDER, CELL, CLASS = "rank", "order", "cell", "class"
@@ -34,6 +32,10 @@ _COLUMN_NAMES = {
     "p": "p-value of this combination alone, not corrected for the search",
     "n": "samples without a missing call in the combination",
     "df_residual": "degrees of freedom of what the full model leaves",
+    "effect": "coefficient of the product of dosages",
+    "standard_error": "standard error of the effect",
+    "cases": "samples of the second class",
+    "controls": "samples of the first class",
     "p_familywise": "share of permutations with a score as large anywhere in the search",
     "sparse": "expected counts too small for p to be trusted (Cochran's rule)",
 }
@@ -54,6 +56,13 @@ class EpistasisMethods:
         order: int = 2,
         top: int = 100,
         statistic: str = "mutual_information",
+        covariates: str
+        | xr.DataArray
+        | pd.Series
+        | xr.Dataset
+        | pd.DataFrame
+        | list[str | xr.DataArray | pd.Series]
+        | None = None,
         limits: EpistasisLimits | None = None,
         permutations: int = 0,
         seed: int = 0,
@@ -67,9 +76,9 @@ class EpistasisMethods:
         phenotype
             Name of a variable along the samples, or one value per sample. "case" also finds
             ``sample_case``. The values are two or more classes: booleans, whole numbers or text.
-            With statistic "f", the values are a quantitative trait. A DataArray or Series is
-            aligned by its labels. Samples with a missing phenotype (NaN, None or an empty text) are
-            left out.
+            With statistics "f" and "linear", the values are a quantitative trait. A DataArray or
+            Series is aligned by its labels. Samples with a missing phenotype (NaN, None or an empty
+            text) are left out.
         order
             Number of variants in a combination.
         top
@@ -85,6 +94,15 @@ class EpistasisMethods:
               ranking
             - "boost": likelihood ratio of the interaction of two variants, for two classes
             - "f": F test of the interaction of two variants, for a quantitative trait
+            - "linear": F test of the product of two dosages in a linear regression on both dosages
+              and covariates, for a quantitative trait
+            - "logistic": likelihood ratio of the product of two dosages in a logistic regression,
+              for two classes
+        covariates
+            Covariates of "linear" and "logistic": names of variables along the samples, DataArrays
+            or Series, a Dataset, or a DataFrame whose index has the samples. A variable (samples,
+            components), such as principal components, gives one covariate per component. Labelled
+            values are aligned like the phenotype. Samples with a missing covariate are left out.
         limits
             Limits on the combinations: sets of variants, distance, r2, and numbers of samples. The
             default is ``gb.EpistasisLimits()``.
@@ -107,22 +125,31 @@ class EpistasisMethods:
             prefix ``variant_``: a label ``p`` becomes ``variant_p``. The variables are:
 
             - ``variants`` (rank, order): positions along the variants, ascending
-            - ``mi``, ``g``, except with "f": mutual information in nats, and the G statistic 2 n mi
-            - ``chi2``, ``gain``, ``boost`` or ``f``: the statistic, if it is not ``mi``
+            - ``mi``, ``g``, except with "f", "linear" and "logistic": mutual information in nats,
+              and the G statistic 2 n mi
+            - ``chi2``, ``gain``, ``boost``, ``f`` ("f", "linear") or ``likelihood_ratio``
+              ("logistic"): the statistic, if it is not ``mi``
+            - ``effect``, ``standard_error``, with "linear" and "logistic": coefficient of the
+              product of dosages, and its standard error
+            - ``cases``, ``controls``, with "logistic": samples of the second and the first class,
+              in the order of ``class``
             - ``p``: p-value of the single combination, not corrected for the search. It comes from
               the chi2 distribution with ``df`` degrees of freedom; for "gain", the test statistic
-              is 2 n gain. With "f", it comes from the F distribution with ``df`` and
+              is 2 n gain. With "f" and "linear", it comes from the F distribution with ``df`` and
               ``df_residual``
             - ``n``: number of samples with calls at all members; all counts use only these samples
             - ``cells`` int32 (rank, cell, class): sample counts
-            - ``cell_mean`` (rank, cell), with "f": mean of the trait
-            - ``sparse``: True if the cells have too few samples for ``p`` to be reliable
+            - ``cell_mean`` (rank, cell), with "f" and "linear": mean of the trait
+            - ``sparse``, except with "linear" and "logistic": True if the cells have too few
+              samples for ``p`` to be reliable
             - ``p_familywise``, with permutations: share of permutations whose largest score is at
               least the score of the combination. The observed phenotype counts as one permutation
             - ``permutation_maximum`` (permutation): the largest score of each permutation
 
             After Ctrl-C, the result has the best combinations found so far, and
-            ``attrs["partial"]`` is True.
+            ``attrs["partial"]`` is True. With "linear" and "logistic",
+            ``attrs["combinations_without_fit"]`` counts the pairs that cannot be ranked: columns of
+            the regression are collinear, or the classes are separated.
 
         Raises
         ------
@@ -130,7 +157,8 @@ class EpistasisMethods:
             For an unknown variable.
         ValueError
             For a phenotype with a wrong number of values, with labels that lack one of the samples,
-            or with only one class. For a continuous phenotype with a statistic that needs classes.
+            or with only one class. For a covariate that is constant or a linear combination of the
+            others. For a continuous phenotype with a statistic that needs classes.
             With "f", for an outlier: a value whose distance from the median is over 10,000 times
             the median of all non-zero distances. For an unknown ``statistic``, or a number out of
             range. For a search longer than ``get_options().longest_search`` (one hour by default);
@@ -162,9 +190,19 @@ class EpistasisMethods:
         ([[0, 1]], [0.6931])
         """
         from genobit.epistasis import search as epistasis
+        from genobit.epistasis.preparation import prepared
 
         asked = prepared(
-            self._ds, phenotype, order, top, statistic, limits, permutations, seed, checkpoint
+            self._ds,
+            phenotype,
+            order,
+            top,
+            statistic,
+            covariates,
+            limits,
+            permutations,
+            seed,
+            checkpoint,
         )
         if asked.search is None:
             ranking, columns = asked.single_variants()
@@ -212,108 +250,6 @@ class EpistasisMethods:
         return ranked(self._ds).table()
 
 
-class Prepared(NamedTuple):
-    """A search whose arguments are checked and whose genotypes are in memory."""
-
-    ds: xr.Dataset
-    wanted: SearchSpec
-    classes: tuple[str, ...]
-    about: dict[str, Any]
-    """Attributes of the result."""
-    search: CombinationSearch | None
-    """None for single variants."""
-    columns_of: Any
-    single_variants: Callable[[], tuple[Ranking, Columns]]
-
-
-def prepared(
-    whole: xr.Dataset,
-    phenotype: str | ArrayLike | xr.DataArray,
-    order: int,
-    top: int,
-    statistic: str,
-    limits: EpistasisLimits | None,
-    permutations: int,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None,
-) -> Prepared:
-    """Check the arguments of a search and make it ready; ranks and estimates start from here."""
-    from genobit.epistasis import arguments, phenotypes, trait
-    from genobit.epistasis import search as epistasis
-
-    given = arguments.limits_of(limits)
-    ds, layout, planes = packed.by_variants(whole, phased=False)
-    values, name, note = phenotype_of(ds, phenotype)
-    found: Any
-    prepare: Any
-    if statistic == "f":
-        found, prepare = phenotypes.trait(values, name, note), trait.prepared
-    else:
-        found, prepare = phenotypes.classes(values, name, note), epistasis.prepared
-    used = phenotypes.present(values)
-    wanted = arguments.checked(
-        order=order,
-        top=top,
-        statistic=statistic,
-        permutations=permutations,
-        seed=seed,
-        min_n=given.min_n,
-        min_count=given.min_count,
-        variants=ds.sizes[model.VARIANTS],
-        samples=used,
-        classes=len(found.names),
-    )
-    scope = _scope(ds, order, given)
-    about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
-    about |= scope.described(None if given.min_gap is None else named_window(given.min_gap))
-    search, columns_of = None, None
-    if order > 1:
-        search, columns_of = prepare(planes, layout, found, wanted, scope)
-    elif checkpoint is not None or not scope.none:
-        msg = "order=1 ranks single variants: limits on members and checkpoint= take order=2"
-        raise ValueError(msg)
-    single = partial(epistasis.single_variants, planes, layout, found, wanted)
-    return Prepared(ds, wanted, found.names, about, search, columns_of, single)
-
-
-def _scope(ds: xr.Dataset, order: int, given: EpistasisLimits) -> Limits:
-    """Return the limits as arrays along the variants."""
-    from genobit.data.windows import parse_window
-    from genobit.epistasis.arguments import Limits, checked_limits, members_of
-
-    count = ds.sizes[model.VARIANTS]
-    ids = labels.ids(ds, model.VARIANTS)
-    masks = []
-    for name in ("variants_0", "variants_1"):
-        plain = aligning.selected(ds, getattr(given, name), model.VARIANTS, name)
-        masks.append(None if plain is None else members_of(name, plain, count, ids))
-    gap, contigs, coordinates = 0.0, None, None
-    min_gap = given.min_gap
-    if min_gap is not None:
-        variable, gap = parse_window(min_gap, "min_gap")
-        found = labels.contigs(ds)
-        contigs = None if found is None else found.numbers
-        if variable is not None:
-            coordinates = model.values(ds, variable, needed_for=f"min_gap={min_gap!r}")
-            if coordinates.dtype.kind not in "iuf":
-                msg = f"{variable} is of dtype {coordinates.dtype}, and min_gap= takes numbers"
-                raise TypeError(msg)
-    limits = Limits((masks[0], masks[1]), gap, contigs, coordinates, given.max_r2, given.prefilter)
-    return checked_limits(limits, order, count)
-
-
-def phenotype_of(
-    ds: xr.Dataset, phenotype: str | ArrayLike | xr.DataArray
-) -> tuple[NDArray[Any], str, str]:
-    """Return a phenotype in the order of the samples, its name, and its attribute ``note``."""
-    if isinstance(phenotype, str):
-        phenotype = model.named(ds, phenotype, model.SAMPLES)
-    own = phenotype.name if isinstance(phenotype, xr.DataArray | pd.Series) else None
-    name = "phenotype" if own is None else str(own)
-    note = str(phenotype.attrs.get("note", "")) if isinstance(phenotype, xr.DataArray) else ""
-    return aligning.aligned(ds, phenotype, model.SAMPLES, name), name, note
-
-
 def _labelled(
     ds: xr.Dataset,
     ranking: Ranking,
@@ -322,10 +258,11 @@ def _labelled(
     classes: tuple[str, ...],
     about: dict[str, Any],
 ) -> xr.Dataset:
-    from genobit.epistasis.arguments import LONG_NAMES
+    from genobit.epistasis.arguments import LONG_NAMES, REGRESSIONS
     from genobit.epistasis.search import COLUMNS, MISSING
 
     names = _COLUMN_NAMES | {COLUMNS.get(k, k): text for k, text in LONG_NAMES.items()}
+    names[COLUMNS.get(wanted.statistic, wanted.statistic)] = LONG_NAMES[wanted.statistic]
     ranked = {
         name: (RANK, values, {"long_name": names[name]}) for name, values in columns.of_rank.items()
     }
@@ -352,6 +289,8 @@ def _labelled(
             model.COUNTED_ALLELE: model.counted_allele(ds),
         },
     )
+    if wanted.statistic in REGRESSIONS:
+        out.attrs["combinations_without_fit"] = ranking.unfit
     if columns.means is not None:
         out["cell_mean"] = ((RANK, CELL), columns.means, {"long_name": "mean trait of the cell"})
     if wanted.permutations:

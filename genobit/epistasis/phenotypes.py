@@ -32,6 +32,11 @@ class ClassOf(NamedTuple):
     names: tuple[str, ...]
     """Names of the classes, ascending."""
 
+    @property
+    def samples(self) -> int:
+        """Number of samples with a class."""
+        return int((self.numbers >= 0).sum())
+
 
 class Trait(NamedTuple):
     """A quantitative trait."""
@@ -40,6 +45,11 @@ class Trait(NamedTuple):
     """(samples,), NaN where missing."""
     names: tuple[str, ...] = ("all",)
     """Name of the only class of the tables."""
+
+    @property
+    def samples(self) -> int:
+        """Number of samples with a value."""
+        return int((~np.isnan(self.values)).sum())
 
 
 def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
@@ -94,7 +104,7 @@ def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
     """
     values = _plain(values)
     if values.dtype.kind not in "biuf":
-        msg = f"{name} is of dtype {values.dtype}: statistic='f' takes a trait of real numbers"
+        msg = f"{name} is of dtype {values.dtype}: a trait takes real numbers"
         raise TypeError(msg)
     numbers = values.astype(np.float64)
     infinite = np.flatnonzero(np.isinf(numbers))
@@ -112,6 +122,30 @@ def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
         raise ValueError(msg)
     _refuse_far(numbers, name)
     return Trait(numbers)
+
+
+def with_covariates(found: ClassOf | Trait, known: NDArray[np.bool_], name: str) -> ClassOf | Trait:
+    """Leave out samples without all covariates; ``known`` (samples,) marks those that have them.
+
+    Raises ValueError if the phenotype has one value in the samples that are left.
+    """
+    if isinstance(found, ClassOf):
+        numbers = np.where(known, found.numbers, -1)
+        some = np.unique(numbers[numbers >= 0])
+        lost = some.size < len(found.names)
+        left: ClassOf | Trait = ClassOf(numbers, found.names)
+    else:
+        values = np.where(known, found.values, np.nan)
+        some = np.unique(values[~np.isnan(values)])
+        lost = some.size < 2
+        left = Trait(values)
+    if lost:
+        msg = (
+            f"{name} has {some.size} different values in the {left.samples} samples that have all "
+            "covariates: a covariate with many missing values leaves too few samples"
+        )
+        raise ValueError(msg)
+    return left
 
 
 def present(values: NDArray[Any]) -> int:

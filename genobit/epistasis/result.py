@@ -19,13 +19,14 @@ GENOTYPES = 3
 #: Longest allele, in letters, that is written in full.
 LETTERS = 4
 #: Columns whose names differ from their statistics.
-_COLUMNS = {"mutual_information": "mi"}
+_COLUMNS = {"mutual_information": "mi", "linear": "f", "logistic": "likelihood_ratio"}
 _LABELS = {
     "mi": "MI (nats)",
     "chi2": "χ²",
     "boost": "BOOST LR",
     "gain": "gain (nats)",
     "f": "F",
+    "likelihood_ratio": "LR",
 }
 
 

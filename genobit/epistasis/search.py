@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from genobit.epistasis.phenotypes import ClassOf
     from genobit.epistasis.schedule.search import CombinationSearch, Ranking
 
-COLUMNS = {"mutual_information": "mi"}
+COLUMNS = {"mutual_information": "mi", "linear": "f", "logistic": "likelihood_ratio"}
 """Columns whose names differ from their statistics."""
 CELLS = 2**20
 """Most cells of the tables that are tested at a time; temporary arrays are several times larger."""

@@ -12,6 +12,7 @@ import xarray as xr
 
 import genobit  # noqa: F401  the accessor
 from genobit.epistasis.explorer.explorer import EpistasisExplorer
+from genobit.epistasis.explorer.views import card_of
 from tests.kendall.test_explorer import said
 from tests.visual.texts import texts_of
 
@@ -326,3 +327,21 @@ class TestSaves:
         explorer.filter = "nothing"
         with pytest.raises(ValueError, match="clear the filter"):
             explorer.save_ranking(tmp_path / "other.csv")
+
+
+@pytest.mark.parametrize(
+    ("phenotype", "statistic", "covariate", "label"),
+    [("case", "logistic", "height", "LR"), ("height", "linear", "case", "F")],
+)
+def test_regressions_are_explored_with_their_statistic(
+    ds: xr.Dataset, phenotype: str, statistic: str, covariate: str, label: str
+) -> None:
+    found = ds.genobit.epistasis(phenotype, statistic=statistic, covariates=covariate, top=8)
+    explorer = ds.genobit.explore.epistasis(found)
+    assert f"8 combinations of 2 by {label}, of 66 searched" in explorer.status
+    card = dict(card_of(explorer.ranked, 2))
+    assert card["effect"] == f"{float(found.effect[2]):.4g}"
+    assert {label, "SE", "p", "n"} <= set(card)
+    for tab in explorer.tabs:
+        explorer.tab = tab
+    assert not any(said(view) for view in views(explorer)[:4])

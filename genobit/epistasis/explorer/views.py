@@ -183,6 +183,7 @@ def card_of(found: Ranked, rank: int) -> list[tuple[str, str]]:
     result = found.result
     rows = [("rank", f"{found.ranks[rank]} of {found.size:,}")]
     formats = {found.column: (found.label, "{:.4g}"), "g": ("G", "{:.1f}"), "df": ("df", "{:.0f}")}
+    formats |= {"effect": ("effect", "{:.4g}"), "standard_error": ("SE", "{:.3g}")}
     formats |= {"p": ("p", "{:.2g}"), "p_familywise": ("family-wise p", "{:.2g}")}
     formats["n"] = ("n", "{:,.0f}")
     rows += [

@@ -46,6 +46,8 @@ class Best(NamedTuple):
     """Number of combinations that passed the bound."""
     maxima: NDArray[np.float64] = np.empty(0)
     """The largest score under each permutation, -inf if none is ranked; empty without them."""
+    unfit: int = 0
+    """Pairs without a unique finite fit."""
 
 
 def search(

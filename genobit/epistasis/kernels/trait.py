@@ -112,9 +112,9 @@ def search_pairs(
     maxima = np.full(permutations, -np.inf)
     scored = 0
     for top_row in range(0, len(first), width):
-        rows = _side(classes, first[top_row : top_row + width, 0])
+        rows = side(classes, first[top_row : top_row + width, 0])
         for start in range(0, len(last), width):
-            columns = _side(classes, last[start : start + width, 0])
+            columns = side(classes, last[start : start + width, 0])
             wanted = columns.members > rows.members[:, None]
             if allowed is not None:
                 wanted &= allowed[top_row : top_row + width, start : start + width]
@@ -127,7 +127,7 @@ def search_pairs(
             scored += past
             i, j = np.nonzero(scores >= threshold)
             pairs = np.stack([rows.members[i], columns.members[j]], axis=1)
-            kept = [_best([*kept, (scores[i, j], pairs)], top)]
+            kept = [best_of_parts([*kept, (scores[i, j], pairs)], top)]
             if kept[0][0].size >= top:
                 threshold = max(threshold, float(kept[0][0].min()))
             for k, other in enumerate(others):
@@ -137,7 +137,7 @@ def search_pairs(
     return Best(*kept[0], scored, maxima)
 
 
-def _best(
+def best_of_parts(
     parts: list[tuple[NDArray[np.float64], NDArray[np.int64]]], top: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the ``top`` best scores and their pairs, with ties of the last one."""
@@ -149,7 +149,7 @@ def _best(
     return scores, members
 
 
-class _Side(NamedTuple):
+class Side(NamedTuple):
     """Planes called, carrier and hom_alt of some variants, as words and as float64."""
 
     members: NDArray[np.int64]
@@ -160,7 +160,8 @@ class _Side(NamedTuple):
     strides: NDArray[np.int64]
 
 
-def _side(classes: Classes, members: NDArray[np.int64]) -> _Side:
+def side(classes: Classes, members: NDArray[np.int64]) -> Side:
+    """Return the planes of some variants; all samples are in one class."""
     planes, samples, m = classes.planes[0][:, members], classes.sizes[0], len(members)
     words = planes.reshape(-1, planes.shape[2])
     starts, strides = [0, m, 2 * m], [1, 1, 1]
@@ -168,13 +169,13 @@ def _side(classes: Classes, members: NDArray[np.int64]) -> _Side:
         words = np.concatenate([all_called(samples, words.shape[1])[None], words])
         starts, strides = [0, 1, 1 + m], [0, 1, 1]
     dense = unpack_bits(words, samples).astype(np.float64)
-    return _Side(members, words, dense, np.array(starts), np.array(strides))
+    return Side(members, words, dense, np.array(starts), np.array(strides))
 
 
 def _scores(
     counts: NDArray[np.int32],
-    rows: _Side,
-    columns: _Side,
+    rows: Side,
+    columns: Side,
     wanted: NDArray[np.bool_],
     threshold: float,
     rule: TraitRule,
@@ -223,7 +224,7 @@ def _score_pairs(
                     n[a, b], s[a, b] = counts[row, column], sums[row, column]
             separate(n)
             separate(s)
-            if not _enough(n, rule):
+            if not enough(n, rule):
                 continue
             square = squares[row_strides[0] * i, column_strides[0] * j]
             found = f_of_table(n, s, square, threshold)
@@ -245,7 +246,8 @@ def separate(table: NDArray[np.float64]) -> None:
 
 
 @njit
-def _enough(n: NDArray[np.float64], rule: TraitRule) -> bool:
+def enough(n: NDArray[np.float64], rule: TraitRule) -> bool:
+    """Return whether a table of counts (3, 3) has enough samples to be ranked."""
     total = 0.0
     for a in range(3):
         for b in range(3):

@@ -103,7 +103,8 @@ def _columns(found: Ranked, ranks: np.ndarray) -> list[_Column]:
     places = [found.places(k) for k in ranks]
     if any(p.replace(",", "") != name for p, name in zip(places, names, strict=True)):
         columns.append(_Column("places", places))
-    labels = {found.column: found.label, "mi": "MI (nats)", "g": "G", "df": "df", "p": "p"}
+    labels = {found.column: found.label, "effect": "effect", "standard_error": "SE"}
+    labels |= {"mi": "MI (nats)", "g": "G", "df": "df", "p": "p"}
     labels |= {"p_familywise": "family-wise p", "n": "n"}
     for name, label in labels.items():
         if name in result:

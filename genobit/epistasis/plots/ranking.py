@@ -154,7 +154,8 @@ def _columns(found: Ranked) -> dict[str, np.ndarray]:
     # Omit positions if all names are positions already.
     if any(p.replace(",", "") != n for p, n in zip(places, columns["variants"], strict=True)):
         columns["places"] = places
-    names = {found.column: found.label, "mi": "MI (nats)", "g": "G", "df": "df", "p": "p"}
+    names = {found.column: found.label, "effect": "effect", "standard_error": "SE"}
+    names |= {"mi": "MI (nats)", "g": "G", "df": "df", "p": "p"}
     names |= {"p_familywise": "p (family)", "n": "n"}
     columns |= {label: result[name].values for name, label in names.items() if name in result}
     if "sparse" in result:
@@ -177,7 +178,8 @@ def _digits(name: str) -> int:
     """Return the number of decimals of a column."""
     if name in {"rank", "df", "n"}:
         return 0
-    return 4 if "(" in name else 2  # "(" is in nats and the family-wise p
+    # "(" is in nats and the family-wise p.
+    return 4 if "(" in name or name in {"effect", "SE"} else 2
 
 
 def _format_of(name: str) -> Callable[[], Any] | None:

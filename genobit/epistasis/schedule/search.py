@@ -62,6 +62,8 @@ class Ranking(NamedTuple):
     """Fraction of the work that is done; 1 for a complete ranking."""
     maxima: NDArray[np.float64]
     """The largest score under each permutation."""
+    unfit: int = 0
+    """Number of pairs without a unique finite fit."""
 
     @property
     def partial(self) -> bool:
@@ -102,7 +104,7 @@ class Run:
             msg = "no folder keeps units"
             raise RuntimeError(msg)
         arrays: dict[str, Any] = self.checkpoint.read(unit)
-        arrays |= {name: int(arrays[name]) for name in ("searched", "scored")}
+        arrays |= {name: int(arrays[name]) for name in ("searched", "scored", "unfit")}
         return Outcome(Found(**arrays), self.work.cut.weight(unit), frozenset([unit]))
 
     def see(self, units: Mapping[Any, int], key: Any, result: Outcome) -> None:
@@ -142,7 +144,13 @@ class Run:
         found, done, every = self.total.found, self.total.weight, self.work.cut.combinations
         fraction = done / every if done < every else 1.0
         ranking = Ranking(
-            found.scores, found.members, found.searched, found.scored, fraction, found.maxima
+            found.scores,
+            found.members,
+            found.searched,
+            found.scored,
+            fraction,
+            found.maxima,
+            found.unfit,
         )
         if self.total.failures:
             unit, error = self.total.failures[0]

@@ -253,6 +253,8 @@ class Found(NamedTuple):
     """Number of combinations that passed the bound."""
     maxima: NDArray[np.float64]
     """The largest score under each permutation; empty without permutations."""
+    unfit: int = 0
+    """Number of pairs without a unique finite fit."""
 
 
 class Work(NamedTuple):
@@ -293,6 +295,7 @@ def merged(parts: Sequence[Found], top: int) -> Found:
         sum(part.searched for part in parts),
         sum(part.scored for part in parts),
         np.maximum.reduce([part.maxima for part in parts]) if parts else np.empty(0),
+        sum(part.unfit for part in parts),
     )
 
 
@@ -315,10 +318,13 @@ def search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Fo
             found = found._replace(maxima=np.full(best.maxima.shape, -np.inf))
         if not best.scores.size:
             maxima = np.maximum(found.maxima, best.maxima)
-            found = found._replace(scored=found.scored + best.scored, maxima=maxima)
+            found = found._replace(
+                scored=found.scored + best.scored, maxima=maxima, unfit=found.unfit + best.unfit
+            )
             continue
         members = best.members if scope is None else scope.places[scope.ordered(best.members)]
-        found = merged([found, Found(best.scores, members, 0, best.scored, best.maxima)], work.top)
+        here = Found(best.scores, members, 0, best.scored, best.maxima, best.unfit)
+        found = merged([found, here], work.top)
         if found.scores.size == work.top:
             threshold = max(threshold, float(found.scores[-1]))
     return found._replace(
