@@ -138,6 +138,10 @@ def sick(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).permutation(np.repeat([1, 2], SAMPLES // 2))
 
 
+def beside() -> xr.DataArray:
+    return xr.DataArray(np.random.default_rng(4).normal(size=SAMPLES), dims="samples", name="age")
+
+
 def trait(seed: int = 0) -> pd.DataFrame:
     ids = [f"s{k}" for k in range(SAMPLES)]
     return pd.DataFrame({"sample_id": ids, "twin": ids[::-1], "x": sick(seed)})
@@ -301,6 +305,7 @@ CASES = [
     Case("packed", "epistasis", {"phenotype": sick(1), "top": 9, **limited()}, {
         "phenotype": {"phenotype": sick(2)}, "order": {"order": 3}, "top": {"top": 8},
         "statistic": {"statistic": "chi2"}, "permutations": {"permutations": 9},
+        "covariates": {"statistic": "linear", "covariates": beside()},
         "seed": {"permutations": 9, "seed": 1},
         "limits.min_n": limited(min_n=3), "limits.min_count": limited(min_count=2),
         "limits.variants_0": limited(variants_0=[*range(20)]),

@@ -73,6 +73,13 @@ def everything() -> dict[str, Callable[[], Any]]:
         "epistasis of order 3": lambda: few.genobit.epistasis(
             sick, order=3, top=20, limits=gb.EpistasisLimits(min_n=0)
         ),
+        "epistasis with covariates": lambda: few.genobit.epistasis(
+            sick,
+            top=20,
+            statistic="logistic",
+            covariates=few.genobit.pca(2).scores,
+            limits=gb.EpistasisLimits(min_n=0),
+        ),
         "parsimony": lambda: aln.genobit.parsimony(tree),
         "ancestral_states": lambda: aln.genobit.ancestral_states(tree).compute(),
         "parsimony_search": lambda: aln.genobit.parsimony_search(

@@ -89,6 +89,9 @@ results = {
     "kendall_pairs": expr.genobit.kendall_pairs(0.1, None),
     "epistasis": ds.genobit.epistasis(case, order=2, top=3),
     "epistasis of a trait": ds.genobit.epistasis(trait, order=2, top=3, statistic="f"),
+    "epistasis with covariates": ds.genobit.epistasis(
+        case, top=3, statistic="logistic", covariates=ds.genobit.pca(1).scores
+    ),
     "parsimony_search": aln.genobit.parsimony_search(
         seed=1, effort=gb.SearchEffort(replicates=2, iterations=2)
     ),
@@ -262,7 +265,7 @@ def test_each_package_that_is_imported__is_declared() -> None:
 
 
 def test_core__computes_without_any_extra(tmp_path: Path) -> None:
-    assert int(run("-c", CORE, *EXTRAS, STORES=str(tmp_path))) == 23
+    assert int(run("-c", CORE, *EXTRAS, STORES=str(tmp_path))) == 24
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -158,6 +158,8 @@ def _epistasis() -> None:
             few.genobit.epistasis("sample_case", statistic=statistic, permutations=1)
         few.genobit.epistasis("sample_case", order=3)
         few.genobit.epistasis("sample_trait", statistic="f", permutations=1)
+        few.genobit.epistasis("sample_trait", statistic="linear", covariates="case")
+        few.genobit.epistasis("sample_case", statistic="logistic", covariates="trait")
 
 
 def _parsimony() -> None:

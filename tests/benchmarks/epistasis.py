@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
+import shutil
 import statistics
+import subprocess
+import tempfile
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import dask
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-import genobit as gb  # noqa: F401 - registers the accessor
+import genobit as gb
 
 from .measure import Row, cores, median, seconds
 from .published import Peer, popcount_limit, published, registers_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
 NANO = 1e9
 
@@ -129,3 +137,83 @@ def epistasis_threads(*, quick: bool) -> Iterator[Row]:
     yield Row("epistasis", what, both, "s", "one thread", gain, 1.9)
     what = "registers alone, in two threads"
     yield Row("epistasis", what, limit, "x one thread", "the search's gain", gain / limit)
+
+
+COVARIATES = 5
+SECOND = 3
+"""Variants that plink2 pairs with all others: its time is scaled to all pairs."""
+
+
+def epistasis_covariates(*, quick: bool) -> Iterator[Row]:
+    """Regressions of all pairs on a trait and on classes, against plink2 on the same pairs."""
+    variants, samples = (300, 2_000) if quick else (1_000, 2_000)
+    rng = np.random.default_rng(3)
+    covariates = rng.normal(size=(samples, COVARIATES))
+    trait = rng.normal(size=samples) + covariates @ rng.uniform(0, 0.5, COVARIATES)
+    phenotypes = {"linear": trait, "logistic": (trait > np.quantile(trait, 0.6)).astype(float)}
+    beside = [xr.DataArray(covariates, dims=("samples", "component"), name="c")]
+    for missing in (0.0, 0.01):
+        ds = _with_missing(variants, samples, missing)
+        bits = ds.genobit.pack().load()
+        for statistic, values in phenotypes.items():
+            search = partial(bits.genobit.epistasis, values, statistic=statistic, covariates=beside)
+            with dask.config.set(scheduler="synchronous"):
+                ours = median(search, 1 if quick else 3)
+            what = f"{statistic}, {variants:,} variants x {samples:,} samples, 5 covariates"
+            what += f", {missing:.0%} of calls missing" if missing else ""
+            theirs = _plink2_seconds(ds, values, covariates)
+            if theirs is None:
+                yield Row("epistasis", what, ours, "s", "no plink2")
+                continue
+            at = f"plink2 --glm interaction of {SECOND} variants, scaled ({theirs:.0f} s)"
+            yield Row("epistasis", what, ours, "s", at, theirs / ours, 1.0)
+
+
+def _with_missing(variants: int, samples: int, missing: float) -> xr.Dataset:
+    """Random genotypes with labels, some calls missing."""
+    rng = np.random.default_rng(variants)
+    frequency = rng.uniform(0.1, 0.5, (variants, 1, 1))
+    calls = (rng.random((variants, samples, 2)) < frequency).astype(np.int8)
+    calls[rng.random((variants, samples)) < missing] = -1
+    return xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "variant_contig": ("variants", np.zeros(variants, np.int64)),
+            "variant_position": ("variants", 1 + 1000 * np.arange(variants)),
+            "variant_id": ("variants", [f"rs{k}" for k in range(variants)]),
+            "variant_allele": (("variants", "alleles"), [["A", "C"]] * variants),
+            "contig_id": ("contigs", ["1"]),
+            "sample_id": ("samples", [f"s{k}" for k in range(samples)]),
+        }
+    )
+
+
+def _plink2_seconds(
+    ds: xr.Dataset, values: NDArray[np.float64], covariates: NDArray[np.float64]
+) -> float | None:
+    """Time of plink2 for all pairs, from the pairs of `SECOND` variants with all others."""
+    program = shutil.which("plink2")
+    if program is None:
+        return None
+    variants, k = ds.sizes["variants"], covariates.shape[1]
+    dosages = ds.call_genotype.values.astype(float).sum(axis=-1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        gb.to_plink(ds, folder / "data")
+        table = pd.DataFrame({"#IID": ds.sample_id.values})
+        case = values + 1 if set(np.unique(values)) == {0, 1} else values
+        table.assign(y=case).to_csv(folder / "y", sep="\t", index=False)
+        command = [program, "--bfile", str(folder / "data"), "--threads", "1", "--out"]
+        command += [str(folder / "out"), "--pheno", str(folder / "y"), "--vif", "1e9"]
+        command += ["--max-corr", "1", "--parameters", f"1-{k + 2},{2 * k + 3}"]
+        command += ["--glm", "interaction", "omit-ref", "no-firth"]
+        spent = 0.0
+        for second in range(SECOND):
+            beside = pd.DataFrame(covariates, columns=[f"c{c}" for c in range(k)])
+            beside.insert(0, "#IID", ds.sample_id.values)
+            dosage = np.where(dosages[second] < 0, np.nan, dosages[second])
+            file = folder / f"covariates{second}"
+            beside.assign(G2=dosage).to_csv(file, sep="\t", index=False, na_rep="NA")
+            run = [*command, "--covar", str(file)]
+            spent += seconds(lambda run=run: subprocess.run(run, capture_output=True, check=True))
+    return spent / (SECOND * variants) * math.comb(variants, 2)

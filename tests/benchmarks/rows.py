@@ -322,6 +322,7 @@ ALL = (
     epistasis.epistasis,
     epistasis.epistasis_large,
     epistasis.epistasis_threads,
+    epistasis.epistasis_covariates,
     fitch.fitch,
     parsimony_search.searches,
     pca.dequantisation,

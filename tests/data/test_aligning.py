@@ -146,6 +146,16 @@ CASES = {
     "ds.epistasis phenotype": Case(
         "samples", letters, lambda x: genotypes().genobit.epistasis(x, top=5, progress=False).mi
     ),
+    "ds.epistasis covariates": Case(
+        "samples",
+        shares,
+        lambda x: (
+            genotypes()
+            .genobit.epistasis(np.arange(N) ** 2, statistic="linear", covariates=x, progress=False)
+            .effect
+        ),
+        plain=False,
+    ),
     "EpistasisLimits variants_0": Case("variants", mask, lambda x: searched(variants_0=x)),
     "EpistasisLimits variants_1": Case(
         "variants", mask, lambda x: searched(variants_0=[0, 1, 2], variants_1=x)
