@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,7 +59,7 @@ def bounds_of(seed: int, samples: int, missing: float, rare: float, *, logistic:
 
 @given(
     seed=st.integers(0, 2**32),
-    samples=st.sampled_from([50, 65, 300, 1000]),
+    samples=st.sampled_from(sized([50, 65, 300, 1000], [50, 65])),
     missing=st.sampled_from([0.0, 0.1]),
     rare=st.sampled_from([0.01, 0.2]),
 )
@@ -75,6 +76,7 @@ def test_bound__is_at_least_the_likelihood_ratio(
     assert known[np.isfinite(bounds)].all()
 
 
+@pytest.mark.compiled("logistic regressions of a thousand samples")
 def test_bound__is_close_for_common_variants() -> None:
     bounds, scores, _ = bounds_of(3, 1000, 0.0, 0.2, logistic=True)
     weak = scores < 4
