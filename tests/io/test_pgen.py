@@ -205,7 +205,7 @@ def test_tables_of_plink2_compressed_and_with_several_phenotypes(tmp_path: Path)
     )
     data = (tmp_path / "a.pvar.zst").read_bytes()
     (tmp_path / "a.pvar.zst").write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match=r"a.pvar.zst.* cannot be read: .*truncated or damaged"):
+    with pytest.raises(ValueError, match=r"a.pvar.zst is truncated: its last Zstandard frame"):
         gb.open_pgen(tmp_path / "a")
 
 
