@@ -72,6 +72,7 @@ def test_bad_tables_are_explained(source, said):
     ("text", "said"),
     [
         ("##gff-version 3\n2\tsrc\tgene\t1\n", "line 2 has 4 columns"),
+        ("2\tsrc\tgene\t1_0\t20\t.\t+\t.\tID=x\n", "line 1 has the start '1_0' and the end '20'"),
         ("2\tsrc\texon\t1\t2\t.\t+\t.\tID=x\n", "no line whose type"),
     ],
 )

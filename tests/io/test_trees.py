@@ -244,6 +244,7 @@ def test_names__underscores_are_blanks() -> None:
         ("(a,b,(c,d);", "the Newick cannot be read: on line 1 at column .*Unbalanced"),
         ("(a,b),(c,d);", "the Newick cannot be read"),
         ("(a:x,b,c,d);", "Invalid edge length: 'x'"),
+        ("(a:1_5,b,c,d);", "Invalid edge length: '1_5'"),
         (" ", "the text of the tree is empty"),
         ("(a,b,c,d);(a,b,c);", "^tree 1: the tips are not the taxa"),
         ("#NEXUS\nbegin taxa; dimensions ntax=1; taxlabels a; end;", "the NEXUS holds no tree"),

@@ -178,7 +178,8 @@ def _child(node: TreeNode) -> TreeNode:
 
 def _length(token: Token) -> float:
     try:
-        return float(token.text)
+        # float() takes 1_5 for 15.
+        return float(token.text.replace("_", "?"))
     except ValueError:
         raise _Fault(f"Invalid edge length: {token.text!r}", token.place) from None
 
