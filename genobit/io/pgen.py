@@ -22,7 +22,7 @@ from genobit.engine.schedule.packing import DaskPlanes, pack_counts, row_chunk
 from genobit.io.pgen_files._header import COUNTED_ALLELE, PROVISIONAL, Header, read_header
 from genobit.io.pgen_files._psam import read_samples
 from genobit.io.pgen_files._pvar import read_variants
-from genobit.io.plink import Chunks, texts, variant_chunks
+from genobit.io.plink import texts, variant_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -164,9 +164,8 @@ class PgenFile:
         for at in range(start, stop, rows):
             yield at, buffer[: min(rows, stop - at)]
 
-    def array(self, kind: str, chunks: Chunks = "auto") -> da.Array:
+    def array(self, kind: str, sizes: tuple[int, ...]) -> da.Array:
         """Return what a method reads of all variants as a lazy array, chunked along variants."""
-        sizes = variant_chunks(chunks, self.n_variants, self.n_samples)
         facts = (self.path, self.n_variants, self.n_samples, self.multiallelic)
         name = layer_name(f"pgen-{kind}", *facts, *self.stamp, sizes)
         lazy = _Lazy(self, kind)
@@ -300,7 +299,8 @@ def open_pgen(
     )
     header = pgen.validate()
     pgen.require_readable()
-    calls = pgen.array("calls", chunks)
+    sizes = variant_chunks(chunks, pgen.n_variants, pgen.n_samples)
+    calls = pgen.array("calls", sizes)
     attrs = {
         "counted_allele": PROVISIONAL if header.provisional else COUNTED_ALLELE,
         "plink_pgen": pgen.path,
@@ -308,12 +308,12 @@ def open_pgen(
     }
     variables: dict[str, Any] = {
         "call_genotype": (("variants", "samples", "ploidy"), calls, attrs),
-        "call_genotype_phased": (("variants", "samples"), pgen.array("phased", chunks)),
+        "call_genotype_phased": (("variants", "samples"), pgen.array("phased", sizes)),
         **_variant_variables(variants),
         **samples,
     }
     if dosages:
-        variables["call_dosage"] = (("variants", "samples"), pgen.array("dosages", chunks))
+        variables["call_dosage"] = (("variants", "samples"), pgen.array("dosages", sizes))
     return xr.Dataset(variables, attrs={"source": pgen.path})
 
 
@@ -391,7 +391,8 @@ def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlane
     if pgen is None:
         return None
     # A chunk of packed calls is read as int8.
-    return pack_counts(pgen.array("counts", row_chunk(pgen.n_samples, chunk)), layout)
+    sizes = variant_chunks(row_chunk(pgen.n_samples, chunk), pgen.n_variants, pgen.n_samples)
+    return pack_counts(pgen.array("counts", sizes), layout)
 
 
 packer.FILE_PLANES.append(_planes)

@@ -38,10 +38,10 @@ _ROWS_MULTIPLE = 64
 Chunks = int | Literal["auto"] | tuple[int, ...]
 
 
-def variant_chunks(chunks: Chunks, n_variants: int, n_samples: int) -> tuple[int, ...]:
+def variant_chunks(
+    chunks: int | Literal["auto"], n_variants: int, n_samples: int
+) -> tuple[int, ...]:
     """Return the chunk sizes along variants; "auto" makes chunks of about 64 MB of calls."""
-    if isinstance(chunks, tuple):
-        return chunks
     rows = _CHUNK_BYTES // max(2 * n_samples, 1)
     return row_chunks(n_variants, chunks, max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE)
 
@@ -140,7 +140,7 @@ class BedFile:
 
     def raw_array(self, chunks: Chunks = "auto") -> da.Array:
         """Return the rows lazily: uint8 (variants, bytes_per_row), chunked along variants."""
-        sizes = variant_chunks(chunks, self.n_variants, self.n_samples)
+        sizes = self._sizes(chunks)
         return from_reader(_Rows(self), (sizes, (self.bytes_per_row,)), self._name("rows", sizes))
 
     def call_array(self, chunks: Chunks = "auto") -> da.Array:
@@ -148,10 +148,15 @@ class BedFile:
 
         0 is A2, 1 is A1 and -1 is missing.
         """
-        sizes = variant_chunks(chunks, self.n_variants, self.n_samples)
+        sizes = self._sizes(chunks)
         return from_reader(
             _Calls(self), (sizes, (self.n_samples,), (2,)), self._name("calls", sizes)
         )
+
+    def _sizes(self, chunks: Chunks) -> tuple[int, ...]:
+        if isinstance(chunks, tuple):
+            return chunks
+        return variant_chunks(chunks, self.n_variants, self.n_samples)
 
     def _name(self, kind: str, sizes: tuple[int, ...]) -> str:
         """Return the name of a lazy array, equal for the same bytes in the same chunks."""
@@ -259,7 +264,7 @@ def open_plink(
     samples = sample_variables(fam, PurePosixPath(bed_path).with_suffix(".fam"))
     bed = BedFile(bed_path, n_variants=bim["id"].size, n_samples=fam["id"].size)
     bed.validate()
-    calls = bed.call_array(chunks)
+    calls = bed.call_array(variant_chunks(chunks, bed.n_variants, bed.n_samples))
     attrs = {"counted_allele": COUNTED_ALLELE, "plink_bed": bed.path, "plink_bed_name": calls.name}
     variables: dict[str, Any] = {
         "call_genotype": (("variants", "samples", "ploidy"), calls, attrs),

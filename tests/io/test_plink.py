@@ -525,7 +525,7 @@ def test_wrong_number_of_samples(cohort: Path) -> None:
         open_plink(cohort)
 
 
-@pytest.mark.parametrize("chunks", [0, -1, "big", None, 2.5, True])
+@pytest.mark.parametrize("chunks", [0, -1, "big", None, 2.5, True, (4, 6), (4, 4)])
 def test_chunks_must_be_positive(cohort: Path, chunks: Any) -> None:
     with pytest.raises(ValueError, match="at least 1, or 'auto'"):
         open_plink(cohort, chunks=chunks)
