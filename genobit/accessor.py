@@ -134,7 +134,8 @@ class GenobitDatasetAccessor(
         Raises
         ------
         KeyError, TypeError
-            If ``call_genotype`` does not exist, or does not hold integers.
+            If ``call_genotype`` does not exist, or does not hold integers. With ``phased``, also if
+            ``call_genotype_phased`` does not hold booleans: NaN would count as phased.
         ValueError
             For multi-allelic variants with ``multiallelic="refuse"``, for unphased calls with
             ``phased``, and for dosages of a ploidy other than 2. An invalid call raises the error

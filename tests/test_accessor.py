@@ -220,6 +220,19 @@ def test_pack__haploid_calls_are_haplotypes_with_one_missing() -> None:
     )
 
 
+@pytest.mark.parametrize("phased", [[[np.nan, 1.0]], [["False", "True"]], [[0, 1]]])
+def test_pack__refuses_a_phase_that_is_not_boolean(phased: list[list[object]]) -> None:
+    ds = cohort(np.array([[[0, 1], [0, 1]]], np.int8))
+    ds["call_genotype_phased"] = ("variants", "samples"), phased
+    with pytest.raises(TypeError, match=r"call_genotype_phased is .*, expected booleans: ") as told:
+        ds.genobit.pack(phased=True)
+    remedy = str(told.value).rpartition("ds.assign(")[2]
+    mended = eval("ds.assign(" + remedy, {"ds": ds})
+    assert mended.call_genotype_phased.values.tolist() == [[False, True]]
+    # Dosages need no phase.
+    assert ds.genobit.pack().sizes["variants"] == 1
+
+
 @pytest.mark.parametrize("ploidy", [1, 3, 4])
 def test_pack__of_another_ploidy_takes_haplotypes_only(ploidy: int) -> None:
     calls = random_calls(1, 10, 45, ploidy=ploidy, missing=0.1)

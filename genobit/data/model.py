@@ -90,6 +90,17 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
     return calls
 
 
+def require_phase(ds: xr.Dataset) -> None:
+    """Raise TypeError if the phase is not boolean: NaN and the text "False" would be true."""
+    if CALL_GENOTYPE_PHASED not in ds or ds[CALL_GENOTYPE_PHASED].dtype == bool:
+        return
+    name, found = CALL_GENOTYPE_PHASED, ds[CALL_GENOTYPE_PHASED].dtype
+    remedy = f"ds.assign({name}=ds.{name} == 1)"
+    if found.kind not in "iuf":
+        remedy = f"true where the phase is known, such as ds.assign({name}=ds.{name} == 'True')"
+    raise TypeError(f"{name} is {found}, expected booleans: {remedy}")
+
+
 def _other_than_calls(ds: xr.Dataset) -> str:
     """Return advice for a Dataset that has something else than genotypes, or ""."""
     for soft in ("call_dosage", "call_genotype_probability"):

@@ -168,6 +168,7 @@ def _call_planes(
 
     data = calls.chunk().data
     if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:
+        model.require_phase(ds)
         phased = ds[model.CALL_GENOTYPE_PHASED].transpose(model.VARIANTS, model.SAMPLES)
         data = packing.require_phased(data, phased.chunk().data, along[0])
     refuse, haploid = rules

@@ -234,7 +234,7 @@ def _check_phase(
     variants: NDArray[np.int64],
     samples: NDArray[np.int64],
 ) -> NDArray[Any]:
-    unphased = ~phased.astype(bool)
+    unphased = ~phased
     if unphased.any():
         # Phase matters if two alleles of a call differ, and a missing allele counts as different.
         # -2 only pads a call of lower ploidy.

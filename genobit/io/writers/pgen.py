@@ -125,7 +125,7 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
     calls = model.require_genotypes(ds)
     _require_ploidy(calls)
     require_labels(ds, "a PLINK 2 fileset")
-    _require_phase(ds)
+    model.require_phase(ds)
     counts = np.maximum(labels.known_allele_counts(ds), 2)
     if dosages:
         _require_dosages(ds, counts)
@@ -153,18 +153,6 @@ def _require_ploidy(calls: xr.DataArray) -> None:
     if ploidy > 2:
         msg = f"{model.CALL_GENOTYPE} has ploidy {ploidy}, and a .pgen holds 1 or 2 alleles a call"
         raise ValueError(msg)
-
-
-def _require_phase(ds: xr.Dataset) -> None:
-    """Raise TypeError for another type than booleans: NaN and the text "False" would be true."""
-    name = model.CALL_GENOTYPE_PHASED
-    if name in ds and ds[name].dtype != bool:
-        found = ds[name].dtype
-        remedy = f"ds.assign({name}=ds.{name} == 1)"
-        if found.kind not in "iuf":
-            remedy = f"true where the phase is known, such as ds.assign({name}=ds.{name} == 'True')"
-        msg = f"{name} is {found}, and a .pgen takes booleans: {remedy}"
-        raise TypeError(msg)
 
 
 def _require_dosages(ds: xr.Dataset, counts: NDArray[np.int64]) -> None:

@@ -243,7 +243,7 @@ def test_phase_that_is_not_boolean(tmp_path: Path, values: list[list[object]], l
     ds = cohort(np.array([[[1, 0], [1, 0], [0, 0]]], np.int8))
     ds = ds.assign(call_genotype_phased=(("variants", "samples"), values))
     ds = ds.chunk(samples=1) if lazy else ds
-    message = r"call_genotype_phased is .*, and a .pgen takes booleans: .*ds.assign\("
+    message = r"call_genotype_phased is .*, expected booleans: .*ds.assign\("
     with pytest.raises(TypeError, match=message) as error:
         gb.to_pgen(ds, tmp_path / "a")
     assert list(tmp_path.iterdir()) == []
