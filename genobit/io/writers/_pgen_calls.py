@@ -16,11 +16,17 @@ _UNIT = 16384
 _CERTAIN = 6554
 """The library takes a dosage for a call if it is at least so many steps from the nearest half."""
 _MISSING = -9
+CALL_DOSAGE = "call_dosage"
 
 
 HALF_REMEDY = (
     "Make such calls missing: calls = ds.call_genotype; ds = ds.assign(call_genotype="
     "calls.where((calls != -1).all('ploidy'), -1))"
+)
+_HAPLOID_REMEDY = (
+    "PLINK would take a haploid call with it for a heterozygous one. Make such dosages missing: "
+    "haploid, copies = ds.call_genotype.isel(ploidy=-1) == -2, ds.call_dosage; ds = ds.assign("
+    "call_dosage=copies.where(~haploid | (abs(copies - 0.5) > 0.0501)))"
 )
 HALF_REMEDY_OF_PLANES = (
     "In planes of haplotypes, haploid calls are such calls too. Write the genotypes that were "
@@ -75,19 +81,22 @@ def _as_int8(calls: NDArray[Any], start: int) -> NDArray[np.int8]:
 
 
 def dosages_to_write(
-    dosages: NDArray[Any],
+    blocks: dict[str, NDArray[Any]],
     alleles: NDArray[np.int32],
     phased: NDArray[np.bool_] | None,
     start: int,
 ) -> NDArray[np.float32]:
-    """Return dosages (variants, samples) with -9 for missing.
+    """Return dosages (variants, samples) with -9 for missing, and those of haploid calls doubled.
 
     Raises ValueError if one is not from 0 to 2, or if the calls that the library derives from them
     are not the given ones.
     """
-    found = np.ascontiguousarray(dosages, np.float32)
+    found = np.ascontiguousarray(blocks[CALL_DOSAGE], np.float32)
     missing = np.isnan(found)
-    _refuse(~missing & ~((found >= 0) & (found <= 2)), start, found, "a dosage is from 0 to 2")
+    calls = blocks[model.CALL_GENOTYPE]
+    haploid = (calls[:, :, 1] == -2) if calls.shape[2] > 1 else np.ones(found.shape, bool)
+    outside = ~missing & ~((found >= 0) & (found <= np.where(haploid, 1, 2)))
+    _refuse(outside, start, found, "a dosage is from 0 to 2, or from 0 to 1 for a haploid call")
     first, second = alleles[:, ::2], alleles[:, 1::2]
     if phased is not None:
         _refuse(
@@ -97,20 +106,23 @@ def dosages_to_write(
             "the call beside it has phase, and phase is not written with dosages: write with "
             "dosages=False, or without phase, ds.drop_vars('call_genotype_phased')",
         )
-    found = np.where(missing, np.float32(_MISSING), found)
+    # PLINK stores a haploid call as a homozygous one.
+    doubled = np.where(haploid, 2 * found, found)
+    doubled[missing] = _MISSING
     # As the library rounds: the product is exact, and the sum is rounded to float32.
-    steps = (found * np.float32(_UNIT) + 0.5).astype(np.float32).astype(np.int32)
+    steps = (doubled * np.float32(_UNIT) + 0.5).astype(np.float32).astype(np.int32)
     certain = np.abs(steps % _UNIT - _UNIT // 2) >= _CERTAIN
     derived = np.where(certain & ~missing, (steps + _UNIT // 2) // _UNIT, 2 * _MISSING)
-    wrong = derived != first + second
+    _refuse(haploid & (derived == 1), start, found, _HAPLOID_REMEDY)
     _refuse(
-        wrong,
+        derived != first + second,
         start,
         found,
         "the call beside it is another one than the dosage gives (the nearest whole number if it "
-        "is within 0.1, else missing): write with dosages=False, or make the calls of the dosages",
+        "is within 0.1, else missing; a haploid call is that of twice its dosage): write with "
+        "dosages=False, or make the calls of the dosages",
     )
-    return found
+    return doubled
 
 
 def _refuse(wrong: NDArray[np.bool_], start: int, found: NDArray[Any], reason: str) -> None:

@@ -17,6 +17,7 @@ from genobit.io.pgen_files._header import PROVISIONAL
 from genobit.io.plink import COUNTED_ALLELE as COUNTED_BY_BED
 from genobit.io.writers._checks import require_dataset, require_labels
 from genobit.io.writers._pgen_calls import (
+    CALL_DOSAGE,
     HALF_REMEDY,
     HALF_REMEDY_OF_PLANES,
     alleles_to_write,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _ROWS_BYTES = 2**25
 """Bytes of int32 alleles that are converted at once."""
-_DOSAGE = "call_dosage"
 
 
 def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = False) -> Path:
@@ -55,6 +55,7 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
         overwritten, because ``ds`` may still read them.
     dosages
         Whether to write `call_dosage` (variants, samples; from 0 to 2, NaN is missing) too. The
+        dosage of a haploid call, from 0 to 1, is written twice as large, as in plink2. The
         library then derives the calls from the dosages: a dosage within 0.1 of a whole number is
         that call, any other is a missing call. `call_genotype` must be equal to these calls.
         No heterozygous call may be phased, and no variant may have more than two alleles.
@@ -156,8 +157,8 @@ def _require_ploidy(calls: xr.DataArray) -> None:
 
 
 def _require_dosages(ds: xr.Dataset, counts: NDArray[np.int64]) -> None:
-    if _DOSAGE not in ds:
-        msg = f"dosages=True needs the variable {_DOSAGE!r}, which the Dataset lacks"
+    if CALL_DOSAGE not in ds:
+        msg = f"dosages=True needs the variable {CALL_DOSAGE!r}, which the Dataset lacks"
         raise KeyError(msg)
     several = np.flatnonzero(counts > 2)
     if several.size:
@@ -171,7 +172,7 @@ def _require_dosages(ds: xr.Dataset, counts: NDArray[np.int64]) -> None:
 def _arrays(ds: xr.Dataset, calls: xr.DataArray, *, dosages: bool) -> dict[str, Any]:
     """Return the arrays to write, variants first, by the name of their variable."""
     found = {model.CALL_GENOTYPE: calls.data}
-    for name in (model.CALL_GENOTYPE_PHASED, *([_DOSAGE] if dosages else [])):
+    for name in (model.CALL_GENOTYPE_PHASED, *([CALL_DOSAGE] if dosages else [])):
         if name in ds:
             found[name] = ds[name].transpose(model.VARIANTS, model.SAMPLES).data
     return found
@@ -190,7 +191,7 @@ def _write(
     import pgenlib
 
     variants, samples, _ = arrays[model.CALL_GENOTYPE].shape
-    dosages = _DOSAGE in arrays
+    dosages = CALL_DOSAGE in arrays
     try:
         with _named(target):
             writer = pgenlib.PgenWriter(
@@ -207,7 +208,7 @@ def _write(
             alleles, phased = alleles_to_write(blocks, start, part, half)
             with _named(target):
                 if dosages:
-                    found = dosages_to_write(blocks[_DOSAGE], alleles, phased, start)
+                    found = dosages_to_write(blocks, alleles, phased, start)
                     writer.append_dosages_batch(found)
                 elif phased is None:
                     writer.append_alleles_batch(alleles, allele_cts=part)
@@ -231,14 +232,28 @@ def _named(target: Path) -> Iterator[None]:
 
 
 def _blocks(arrays: dict[str, Any], samples: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the first variant and the rows of each array, a chunk or a part of one at a time."""
+    """Yield the first variant and the rows of each array, in parts of at most `_ROWS_BYTES`."""
     rows = max(_ROWS_BYTES // (8 * samples), 1)
     calls = arrays[model.CALL_GENOTYPE]
     sizes = calls.chunks[0] if isinstance(calls, da.Array) else (calls.shape[0],)
     start = 0
-    for size in sizes:
+    for size in _joined(sizes, rows):
         found = compute(*(array[start : start + size] for array in arrays.values()))
         for at in range(0, size, rows):
             part = (block[at : at + rows] for block in found)
             yield start + at, dict(zip(arrays, part, strict=True))
         start += size
+
+
+def _joined(sizes: tuple[int, ...], rows: int) -> Iterator[int]:
+    """Yield sizes of neighbouring chunks joined up to ``rows``; larger chunks stay alone.
+
+    Each call of dask looks at the names of all chunks, so one a chunk takes quadratic time.
+    """
+    joined = 0
+    for size in sizes:
+        if joined and joined + size > rows:
+            yield joined
+            joined = 0
+        joined += size
+    yield joined

@@ -13,7 +13,9 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.engine.schedule.computing import compute
 from genobit.io.pgen_files._header import PROVISIONAL
+from genobit.io.writers import pgen
 from tests.cohorts import cohort, random_calls
 from tests.io.test_pgen import Made, imported
 from tests.io.test_plink import random_dosages, write_fileset
@@ -73,6 +75,35 @@ def test_dosages_come_back(tmp_path: Path) -> None:
     assert np.isin(whole[~np.isnan(whole)], (0, 1, 2)).all()
 
 
+@PLINK2
+def test_haploid_dosages_of_bgen_are_those_of_plink2(tmp_path: Path) -> None:
+    pytest.importorskip("bgen")
+    from tests.io.test_bgen import random_variants, write
+
+    source = write(tmp_path / "a.bgen", random_variants(16, 0, haploid=0.4), 16)
+    ds = gb.open_bgen(source, chunks=40)
+    haploid, copies = ds.call_genotype.isel(ploidy=-1) == -2, ds.call_dosage
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused(ds, empty, "haploid call with it for a heterozygous one. Make such", dosages=True)
+    # The remedy of the error.
+    kept = copies.where(~haploid | (abs(copies - 0.5) > 0.0501))
+    assert 0 < (np.isnan(kept) & ~np.isnan(copies)).sum() < 0.1 * haploid.sum()
+    again = gb.open_pgen(
+        gb.to_pgen(ds.assign(call_dosage=kept), tmp_path / "b", dosages=True), dosages=True
+    ).compute()
+    plink2(tmp_path / "c", "--bgen", str(source), "ref-first", "--make-pgen")
+    right = gb.open_pgen(tmp_path / "c", dosages=True).compute()
+    left = ~np.isnan(kept.values)
+    np.testing.assert_allclose(
+        again.call_dosage.values[left], right.call_dosage.values[left], atol=2 * 2**-14
+    )
+    np.testing.assert_array_equal(
+        again.call_genotype.values[left], right.call_genotype.values[left]
+    )
+    assert np.isnan(again.call_dosage.values[~left]).all()
+
+
 # Read again
 
 
@@ -112,6 +143,32 @@ def test_calls_of_any_integer_type_order_of_dimensions_and_ploidy(tmp_path: Path
     haploid = cohort(np.array([[[0], [1], [-1]]], np.int8))
     found = gb.open_pgen(gb.to_pgen(haploid, tmp_path / "e")).call_genotype
     assert found.values.tolist() == [[[0, 0], [1, 1], [-1, -1]]]
+
+
+def test_small_chunks_are_computed_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = random_calls(1, 500, 4)
+    times = []
+
+    def counted(*arrays: object) -> tuple[object, ...]:
+        times.append(arrays)
+        return compute(*arrays)
+
+    monkeypatch.setattr(pgen, "compute", counted)
+    paths = [
+        gb.to_pgen(ds, tmp_path / name)
+        for name, ds in (("a", cohort(calls)), ("b", cohort(calls).chunk(variants=1)))
+    ]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert len(times) == 2
+    # No more rows than the limit at once: a chunk above it stays alone.
+    times.clear()
+    monkeypatch.setattr(pgen, "_ROWS_BYTES", 8 * 4 * 100)
+    sizes = (60, 40, 1, 120, 99, 1, 1, 178)
+    some = cohort(calls).chunk(variants=sizes)
+    assert gb.to_pgen(some, tmp_path / "c").read_bytes() == paths[0].read_bytes()
+    assert [x[0].shape[0] for x in times] == [100, 1, 120, 100, 1, 178]
 
 
 def test_calls_without_phase_variable_have_none(tmp_path: Path) -> None:
@@ -306,6 +363,8 @@ def test_dosages_that_do_not_agree(tmp_path: Path) -> None:
         ds["call_dosage"] = (("variants", "samples"), wrong)
         refused(ds, tmp_path, f"variants=1, samples=2: .*{message}", dosages=True)
     ds["call_dosage"] = (("variants", "samples"), right)
+    alone = ds.assign(call_genotype=ds.call_genotype.where(ds.ploidy < 1, -2))
+    refused(alone, tmp_path, "variants=0, samples=0: .* or from 0 to 1 for a hap", dosages=True)
     phased = ds.assign(call_genotype_phased=(("variants", "samples"), np.ones((2, 3), bool)))
     refused(phased, tmp_path, "variants=0, samples=0: the call beside it has phase", dosages=True)
     several = ds.assign(variant_allele=(("variants", "alleles"), [["A", "C", "G"]] * 2))
@@ -368,7 +427,10 @@ def test_a_killed_process_leaves_no_file_of_the_name(tmp_path: Path) -> None:
     assert gb.open_pgen(path).sizes["variants"] == 64
 
 
-def test_lazy_calls_are_computed_once_a_chunk_at_a_time(tmp_path: Path) -> None:
+def test_lazy_calls_are_computed_once_a_chunk_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pgen, "_ROWS_BYTES", 8 * 4 * 32)
     seen: list[int] = []
 
     def see(block: np.ndarray) -> np.ndarray:
