@@ -31,8 +31,8 @@ def test_each_dependency_has_its_reason() -> None:
         for name in _named(requirements) - {"genobit"}
     }
     text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    rows = [row for row in rows if row[0] != "package"]
+    tables = [table for table in text.split("\n\n") if table.startswith("| package |")]
+    rows = [line.strip("| ").split(" | ") for table in tables for line in table.splitlines()[2:]]
     assert all(row[-1] for row in rows)
     listed = {(row[0], row[1] if len(row) == 3 else "") for row in rows}
     # dask is there for its arrays, and again for its tables.

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Match one slash: Path("s3://bucket") keeps only one. A single letter is a Windows drive.
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+# Match one slash: Path("s3://bucket") keeps only one. A single letter is a Windows drive. fsspec
+# chains protocols, as in "zip::https://".
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+:/")
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 

@@ -61,6 +61,9 @@ def _open_without_dask(store: Any) -> xr.Dataset:
     # Damaged metadata can make zarr raise almost any error.
     except Exception as error:
         msg = f"{store} is not a Zarr group: {str(error) or type(error).__name__}"
+        if "range request" in msg and str(store).startswith("zip::"):
+            copied = str(store).replace("zip::", "zip::simplecache::", 1)
+            msg = f"the server of {store} sends no parts of files: open {copied}, which copies it"
         raise ValueError(msg) from error
     try:
         unlisted = require_plain(group, store)
@@ -120,7 +123,8 @@ def _place(variable: Hashable) -> tuple[int, str]:
 
 def _store_of_path(path: str) -> Any:
     if is_address(path):
-        return address(path)
+        found = address(path)
+        return f"zip::{found}" if found.endswith(".zip") and "::" not in found else found
     if not Path(path).exists():
         msg = f"{path} does not exist. For a VCF file use open_vcf."
         raise FileNotFoundError(msg)

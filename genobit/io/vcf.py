@@ -147,8 +147,8 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     Parameters
     ----------
     store
-        Path of a directory (.vcz, .zarr) or of its .zip file, a URL that zarr can open, or a zarr
-        store. Zarr formats 2 and 3 are supported.
+        Path or address of a directory (.vcz, .zarr) or of its .zip file, or a zarr store, of
+        obstore for example. Zarr formats 2 and 3 are supported.
     chunks
         Variants per chunk. By default, chunks of the store are joined up to about 64 MB of calls. A
         chunk has all samples.

@@ -96,6 +96,7 @@ def test_an_address__is_never_taken_for_a_folder(
 
 def test_what_is_an_address() -> None:
     assert all(map(is_address, ADDRESSES))
+    assert all(map(is_address, ("zip::https://x/a.zip", "zip::simplecache::http://x/a.zip")))
     for local in ("C:/x", "C:\\x", "a/b", "/a:b/c", "x.bed", "./s3:/x", Path("a:b"), None, 3):
         assert not is_address(local)
     assert local_path("~/x", "f").is_absolute()
