@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-slow test-fast fuzz bounds plain core lowest sgkit package bench lint format docs clean
+.PHONY: help demo lab test test-slow test-fast fuzz bounds plain core lowest sgkit package bench lint format pictures docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -102,6 +102,9 @@ lint: $(VENV)/.developer ## ruff, mypy and the import contracts
 format: $(VENV)/.developer ## fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+pictures: $(VENV)/.developer ## all pictures of docs/images anew, from the sample data in Chromium
+	$(BIN)/python -m tests.browser.screenshots docs/images
 
 docs: $(VENV)/.docs ## the documentation in docs/_build/html, warnings are errors
 	$(BIN)/genobit warm

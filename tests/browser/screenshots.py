@@ -1,6 +1,6 @@
-"""Pictures of each explorer in JupyterLab, light and dark, from the simulated data.
+"""Pictures of the documentation: each explorer in JupyterLab, light and dark, and a figure.
 
-    python -m tests.browser.screenshots docs/images             # all of them
+    make pictures                                               # all of them, to docs/images
     python -m tests.browser.screenshots /tmp/look ld grm --width 1250
 
 Look at what comes out: a page that says "Error" is a picture, too.
@@ -44,10 +44,17 @@ class Shot(NamedTuple):
 SHOTS = {
     "ld": Shot(
         (
-            _COHORT + "bits = ds.genobit.pack(phased=True)",
-            """bits.genobit.explore.ld(
-    region=("1", 1_000_000, 1_100_000), lead=1_600, show_blocks=True
-)""",
+            _COHORT
+            + """import pandas as pd
+from scipy import stats
+part = ds.isel(samples=ds.sample_population.values == "AFR")
+part = part.genobit.sel(variants="2:3.785Mb-3.825Mb").load()
+copies = part.call_genotype.sum("ploidy").values
+p = [stats.linregress(g, part.sample_trait).pvalue if np.ptp(g) else 1 for g in copies]
+study = pd.DataFrame({"id": part.variant_id.values, "p": p})
+bits = part.genobit.pack(phased=True)
+""",
+            "bits.genobit.explore.ld(association=study, min_maf=0.05, show_blocks=True)",
         ),
         "genobit-ld",
         "blocks",
@@ -99,6 +106,17 @@ few.genobit.explore.epistasis(top)""",
 }
 
 
+def relatedness(path: Path) -> None:
+    """Write the figure for papers of the README."""
+    import genobit as gb
+
+    ds = gb.sample_dataset().isel(samples=slice(0, None, 5))
+    ds.genobit.plot.relatedness(colour_by="population").save(path, width_mm=180)
+
+
+FIGURES = {"relatedness": relatedness}
+
+
 def in_theme(page: Any, theme: str) -> None:
     """Change the theme of JupyterLab and wait for it."""
     page.evaluate(
@@ -128,32 +146,55 @@ def write(picture: Any, path: Path) -> None:
         quality -= 10
 
 
+def shoot(name: str, folder: Path, lab: Any, width: int, *, png: bool) -> None:
+    """Write pictures of an explorer in both themes."""
+    shot = SHOTS[name]
+    with notebook(lab, f"shot-{name}", *shot.cells, width=width, height=1900) as page:
+        page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
+        status = page.locator(f".{shot.css}-status").first
+        until(lambda: shot.ready in status.inner_text(), shot.ready, 300)
+        figures = page.locator(f".{shot.css} .bk-Figure")
+        until(lambda: figures.count() >= shot.figures, "the figures", 120)
+        for theme in THEMES:
+            picture = take(page, shot, theme)
+            if png:
+                picture.save(folder / f"{name}-{theme}.png")
+            else:
+                write(picture, folder / f"{name}-{theme}.webp")
+        print(name, picture.size, *page.complaints, flush=True)  # noqa: T201
+
+
+def draw(name: str, folder: Path, *, png: bool) -> None:
+    """Write a figure for papers."""
+    from PIL import Image
+
+    with tempfile.TemporaryDirectory() as home:
+        path = Path(home, "figure.png")
+        FIGURES[name](path)
+        picture = Image.open(path).convert("RGB")
+    if png:
+        picture.save(folder / f"{name}.png")
+    else:
+        write(picture.resize([round(0.7 * n) for n in picture.size]), folder / f"{name}.webp")
+    print(name, picture.size, flush=True)  # noqa: T201
+
+
 def main() -> None:
     """Take what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    known = [*SHOTS, *FIGURES]
     parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="*", default=list(SHOTS), help=", ".join(SHOTS))
+    parser.add_argument("names", nargs="*", default=known, help=", ".join(known))
     parser.add_argument("--width", type=int, default=1366, help="of the window")
     parser.add_argument("--png", action="store_true", help="to look at, of any size")
     wanted = parser.parse_args()
     wanted.folder.mkdir(parents=True, exist_ok=True)
+    for name in set(wanted.names) & set(FIGURES):
+        draw(name, wanted.folder, png=wanted.png)
     with tempfile.TemporaryDirectory() as home, server(Path(home), ROOT) as lab:
         for name in wanted.names:
-            shot = SHOTS[name]
-            size = {"width": wanted.width, "height": 1900}
-            with notebook(lab, f"shot-{name}", *shot.cells, **size) as page:
-                page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
-                status = page.locator(f".{shot.css}-status").first
-                until(lambda s=status, t=shot.ready: t in s.inner_text(), shot.ready, 300)
-                figures = page.locator(f".{shot.css} .bk-Figure")
-                until(lambda f=figures, n=shot.figures: f.count() >= n, "the figures", 120)
-                for theme in THEMES:
-                    picture = take(page, shot, theme)
-                    if wanted.png:
-                        picture.save(wanted.folder / f"{name}-{theme}.png")
-                    else:
-                        write(picture, wanted.folder / f"{name}-{theme}.webp")
-                print(name, picture.size, *page.complaints, flush=True)  # noqa: T201
+            if name in SHOTS:
+                shoot(name, wanted.folder, lab, wanted.width, png=wanted.png)
 
 
 if __name__ == "__main__":
