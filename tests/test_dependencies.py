@@ -1,4 +1,4 @@
-"""`docs/dependencies.md` has a reason for each package of `pyproject.toml`, and no other."""
+"""Each package of `pyproject.toml`, and no other, has its reason in the list of dependencies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_each_dependency_has_its_reason() -> None:
         for group, requirements in groups.items()
         for name in _named(requirements) - {"genobit"}
     }
-    text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "dependencies.md").read_text(encoding="utf-8")
     tables = [table for table in text.split("\n\n") if table.startswith("| package |")]
     rows = [line.strip("| ").split(" | ") for table in tables for line in table.splitlines()[2:]]
     assert all(row[-1] for row in rows)

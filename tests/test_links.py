@@ -17,8 +17,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "docs" / "internals").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "notebooks").glob("*.ipynb")),
 ]
 FENCED = re.compile(r"^( *)(`{3,}|:{3,}).*?^\1\2`*:* *$", re.MULTILINE | re.DOTALL)

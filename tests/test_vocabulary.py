@@ -24,7 +24,7 @@ from tests.cohorts import cohort, random_calls
 
 Parameters = dict[str, inspect.Parameter]
 
-PAGE = Path(__file__).parents[1] / "docs" / "vocabulary.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "vocabulary.md"
 ROW = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
 OBJECTS = {"EpistasisLimits", "SearchEffort"}
 """Public classes that hold arguments of a method."""
@@ -50,7 +50,7 @@ OLD = {
     "replicates",
     "variant",
 }
-"""Former names of arguments; see `docs/changes.md`."""
+"""Former names of arguments; see `docs/reference/changes.md`."""
 TYPES = {
     "allele_frequency": {"str | ArrayLike | DataArray"},
     "compute": {"bool"},

@@ -13,7 +13,7 @@ means better than a constant. With S the sum of squared deviations from the mean
 
 (Burnham and Anderson, Model Selection and Multimodel Inference, 2002, sections 2.2 and 2.6). A
 block bootstrap gives the intervals, because values of neighbouring pairs are not independent. See
-docs/ld-decay.md for the curve, the fit and the intervals.
+docs/tutorials/ld-decay.md for the curve, the fit and the intervals.
 """
 
 from __future__ import annotations

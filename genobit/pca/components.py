@@ -45,7 +45,7 @@ MISSING = {
 EXACT_SAMPLES = 3_000
 """Most samples that "auto" decomposes exactly.
 
-docs/pca.md has the time and memory of both algorithms.
+docs/tutorials/pca.md has the time and memory of both algorithms.
 """
 DEFAULT = 10
 """Default number of components."""

@@ -1,4 +1,4 @@
-"""Counts at and past 32 bits, in little memory; docs/internals/tested.md has the limits."""
+"""Counts at and past 32 bits, in little memory; docs/internals/tests.md has the limits."""
 
 from __future__ import annotations
 

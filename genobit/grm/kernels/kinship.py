@@ -8,7 +8,7 @@ are called in both samples, H heterozygous in both, h_i and h_j heterozygous in 
     sum of (g_i - g_j)^2                2 (N - T) - h_i - h_j
 
 If no call is missing, N, h_i and h_j belong to rows, and kinship needs the ternary product alone.
-See docs/internals/grm-sums.md for the derivation, and docs/grm-relatives.md for times.
+See docs/internals/grm-sums.md for the derivation, and docs/tutorials/grm-relatives.md for times.
 """
 
 from __future__ import annotations
