@@ -111,3 +111,27 @@ def test_options__are_those_of_the_code() -> None:
     rows = OPTION.findall((DOCS / "reference" / "options.md").read_text("utf-8"))
     known = {field.name: repr(field.default) for field in fields(type(gb.get_options()))}
     assert {name: value.replace('"', "'") for name, value in rows} == known
+
+
+STANDING = [
+    "index",
+    "howto/figures",
+    *(f"tutorials/explore-{name}" for name in ("epistasis", "grm", "kendall", "ld", "parsimony")),
+    *(f"tutorials/ld{name}" for name in ("", "-blocks", "-decay", "-finite-sites", "-prune")),
+    *(f"tutorials/{name}" for name in ("explorers", "grm-relatives", "kendall-networks")),
+    *(f"tutorials/{name}" for name in ("parsimony-search", "pca")),
+]
+"""Pages whose blocks run one after the other, without set-up and without files."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STANDING)
+def test_examples__run_as_they_stand(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    options = gb.get_options()
+    with gb.set_options(plot_scale=options.plot_scale):
+        for body in blocks((DOCS / f"{name}.md").read_text("utf-8"), ("python", CODE[-1])):
+            exec(compile(body, f"{name}.md", "exec"), names)
