@@ -45,7 +45,7 @@ def _objects(found: NDArray[np.object_], name: str, dtype: str) -> NDArray[Any]:
     if inferred in {"boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty"}:
         known = ~pd.isna(found)
         if known.all() and inferred in {"boolean", "integer"}:
-            return found.astype(bool if inferred == "boolean" else np.int64)
+            return _whole(found, name) if inferred == "integer" else found.astype(bool)
         out = np.full(found.size, np.nan)
         out[known] = found[known].astype(np.float64)
         return out
@@ -54,6 +54,18 @@ def _objects(found: NDArray[np.object_], name: str, dtype: str) -> NDArray[Any]:
         "dates without a time zone, or leave it out with columns=[...]"
     )
     raise TypeError(msg)
+
+
+def _whole(found: NDArray[np.object_], name: str) -> NDArray[np.int64]:
+    try:
+        return found.astype(np.int64)
+    except OverflowError as error:
+        row, largest = max(enumerate(found.tolist()), key=lambda pair: abs(pair[1]))
+        msg = (
+            f"column {name!r} has {largest} in row {row}, and an integer has at most 64 bits: "
+            "correct it, or convert the column to text"
+        )
+        raise ValueError(msg) from error
 
 
 def taken(found: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -80,15 +80,19 @@ def join(
         _require_all(source, keys, places)
     variables = {
         # The fast path keeps None, which xarray would make NaN.
-        variable: xr.Variable(
-            dim,
-            table_columns.taken(table_columns.values(frame[column], column), places),
-            fastpath=True,
-        )
+        variable: xr.Variable(dim, _taken(source, frame[column], column, places), fastpath=True)
         for column, variable in wanted.items()
     }
     line = _report(source, keys, places, theirs, variables)
     return with_report(ds, variables, line, warn=bool((places < 0).any()))
+
+
+def _taken(source: Source, column: pd.Series, name: str, places: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the values of a column at ``places``; a ValueError names the table."""
+    try:
+        return table_columns.taken(table_columns.values(column, name), places)
+    except ValueError as error:
+        raise ValueError(f"{source.name}: {error}") from error
 
 
 def with_report(

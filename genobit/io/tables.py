@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import warnings
 from collections import Counter
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,22 +46,32 @@ class TextTable(NamedTuple):
     def parsed(self, as_text: Collection[str] | None = None) -> pd.DataFrame:
         """Return the rows; columns in ``as_text`` keep every character, None means all columns."""
         keep = set(self.columns if as_text is None else as_text)
+        missing = {
+            name: (*MISSING, *self.missing.get(name, ()))
+            for name in self.columns
+            if name not in keep
+        }
         try:
-            found = pd.read_csv(
-                StringIO(self.body),
-                sep=self.separator,
-                header=None,
-                names=[*self.columns, _EXTRA],
-                index_col=False,
-                dtype=dict.fromkeys(keep, object),
-                keep_default_na=False,
-                na_values={
-                    name: (*MISSING, *self.missing.get(name, ()))
-                    for name in (*self.columns, _EXTRA)
-                    if name not in keep
-                },
-                low_memory=False,
+            with warnings.catch_warnings():
+                # pandas drops fields past the names, and only warns.
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                found = pd.read_csv(
+                    StringIO(self.body),
+                    sep=self.separator,
+                    header=None,
+                    names=[*self.columns, _EXTRA],
+                    index_col=False,
+                    dtype=dict.fromkeys(keep, object),
+                    keep_default_na=False,
+                    na_values={**missing, _EXTRA: ("",)},
+                    low_memory=False,
+                )
+        except pd.errors.ParserWarning as error:
+            msg = (
+                f"a row of {self.name} has more fields than the {len(self.columns)} names of the "
+                "header: correct the file"
             )
+            raise ValueError(msg) from error
         except pd.errors.EmptyDataError:
             return pd.DataFrame({name: pd.Series(dtype=object) for name in self.columns})
         except pd.errors.ParserError as error:
@@ -87,7 +98,7 @@ def read_text(path: str | os.PathLike[str]) -> TextTable:
     """
     file = local_path(path, "join")
     lines = decoded(file).split("\n", 1)
-    header, body = lines[0].rstrip("\r"), lines[1] if len(lines) > 1 else ""
+    header, body = lines[0], lines[1] if len(lines) > 1 else ""
     separator = next((mark for mark in "\t,;" if mark in header), r"\s+")
     if separator == r"\s+":
         columns = header.split()
@@ -175,7 +186,12 @@ def _oxford(name: str, columns: list[str], lines: list[str]) -> TextTable:
 
 
 def decoded(file: Path) -> str:
-    """Return the text of a file, plain or in gzip. Raises ValueError unless it is UTF-8."""
+    """Return the text of a file, plain or in gzip. Raises ValueError unless it is UTF-8.
+
+    Lines end in one newline, also those of Windows and of old Macs.
+    """
+    if file.is_dir():
+        raise FileNotFoundError(f"{file} is a folder: give the path of a file")
     raw = file.read_bytes()
     try:
         with named_damage(file):
@@ -189,7 +205,7 @@ def decoded(file: Path) -> str:
             "pd.read_parquet or pd.read_csv(encoding='latin-1'), and give the frame"
         )
         raise ValueError(msg)
-    return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def require_equal_widths(name: str, body: str, width: int) -> None:

@@ -20,6 +20,7 @@ import tskit
 import xarray as xr
 
 import genobit as gb
+from tests.hostile import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,6 +162,14 @@ def _genes(folder: Path) -> None:
     table = read_genes(path)
     assert len(table)
     assert (table["end"] >= table["start"]).all()
+
+
+def _map(folder: Path) -> None:
+    tables.read_map(_only(folder))
+
+
+def _samples(folder: Path) -> None:
+    tables.read_samples(_only(folder))
 
 
 def _store(folder: Path) -> None:
@@ -368,6 +377,8 @@ def _parquet() -> bytes:
 
 STORES = (ValueError, FileNotFoundError, OSError)
 """What a store raises when it is opened, or when its chunks are read."""
+TABLES = (ValueError, FileNotFoundError, KeyError)
+"""A table may lack the column of the ids."""
 PLANES = _files(lambda path: gb.to_zarr(_cohort().genobit.pack(), path), "a.gb")
 _TRIANGLE = struct.pack("<6f", 1.0, 0.25, 0.9, -0.1, 0.0, 1.1)
 _IDS = b"F1\ta\nF2\tb\nF2\tc\n"
@@ -424,6 +435,14 @@ READERS: dict[str, Reader] = {
     ),
     "pairs": Reader({"a.parquet": _parquet()}, _pairs),
     "tskit": Reader({"a.trees": _trees_file()}, _tskit),
+    "map": Reader({"a.map": tables.PLINK}, _map),
+    "hapmap": Reader({"a.txt": tables.HAPMAP}, _map),
+    "shapeit.gz": Reader({"a.gmap.gz": compressed(tables.SHAPEIT)}, _map),
+    "pheno": Reader({"a.pheno": tables.PHENO}, _samples, TABLES),
+    "covar": Reader({"a.covar": tables.COVAR}, _samples, TABLES),
+    "sample": Reader({"a.sample": tables.SAMPLE}, _samples, TABLES),
+    "regenie": Reader({"a.phe": tables.REGENIE}, _samples, TABLES),
+    "table.gz": Reader({"a.tsv.gz": compressed(tables.TABLE)}, _samples, TABLES),
     "gff": Reader({"a.gff3": GFF}, _genes),
     "gff.gz": Reader({"a.gff3.gz": compressed(GFF)}, _genes),
 }

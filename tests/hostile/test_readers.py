@@ -97,6 +97,24 @@ def test_files_that_are_missing_or_folders(tmp_path: Path, name: str, file: str)
             READERS[name].read(tmp_path / kind)
 
 
+MANY = ("pvar.zst", "tskit", "map", "hapmap", "shapeit.gz", "pheno", "covar", "sample", "regenie")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*MANY, "table.gz"])
+def test_a_thousand_broken_files(tmp_path: Path, name: str) -> None:
+    (file,) = READERS[name].parts()
+    refused = 0
+    for k, (how, data) in enumerate(broken(READERS[name].files[file], 3, 200)):
+        folder = tmp_path / f"case{k}"
+        put(folder, {**READERS[name].files, file: data})
+        said = refusal(name, folder)
+        refused += said is not None
+        assert said is None or str(folder) in said or file in said, (how, said)
+    assert refused > 250
+    assert k >= 1000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("file", READERS["pgen"].parts())
 def test_a_thousand_broken_files_of_plink_2(tmp_path: Path, file: str) -> None:

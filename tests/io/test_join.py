@@ -290,6 +290,9 @@ def test_leading_zeros_and_ids_that_mean_missing__are_kept(tmp_path: Path) -> No
         ("IID bmi sex\ns0 1 M\ns1 M\n", "row 1 of x.txt has 2 fields instead of 3: write NA"),
         ("IID,bmi\ns0,1\ns1,2,3\n", "row 1 of x.txt has more fields than the 2 names"),
         ("IID,bmi\ns0,1\ns1,2,3,4\n", "x.txt cannot be read as a table"),
+        ("IID,bmi\ns0,1,NA\ns1,2\n", "row 0 of x.txt has more fields than the 2 names"),
+        ("IID,bmi\ns0,1,,3\ns1,2\n", "a row of x.txt has more fields than the 2 names"),
+        ("IID,n\ns0,1\ns1,99999999999999999999\n", "x.txt: column 'n' has 9{20} in row 1"),
         ("IID,bmi,bmi\ns0,1,2\n", "columns 1 and 2 of x.txt are both called 'bmi'"),
         ("IID,bmi\ns0,1\ns1,2\ns0,3\n", "'IID' of x.txt is 's0' in row 0 and in row 2"),
         ("IID,bmi\ns0,1\n,2\n", "'IID' of x.txt is empty in row 1"),
@@ -300,6 +303,17 @@ def test_leading_zeros_and_ids_that_mean_missing__are_kept(tmp_path: Path) -> No
 def test_malformed_files__are_refused_with_the_row(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         genotypes(3).genobit.join(write(tmp_path / "x.txt", text))
+
+
+def test_folders__are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="is a folder: give the path of a file"):
+        genotypes(3).genobit.join(tmp_path)
+
+
+def test_lines_of_old_macs(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"IID,bmi\rs0,1\rs2,3\r")
+    assert genotypes(3).genobit.join(path).bmi.fillna(-1).values.tolist() == [1, -1, 3]
 
 
 def test_bytes_that_are_not_utf8__are_refused(tmp_path: Path) -> None:
