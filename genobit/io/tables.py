@@ -7,20 +7,21 @@ import gzip
 import os
 import warnings
 from collections import Counter
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import xarray as xr
 
+from genobit.data.guards.bounded import GZIP, TEXT_COST
 from genobit.data.guards.damage import named_damage
 from genobit.engine.files import local_path
+from genobit.engine.options import get_options, require_fits
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-_GZIP = b"\x1f\x8b"
 MISSING = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
@@ -186,16 +187,22 @@ def _oxford(name: str, columns: list[str], lines: list[str]) -> TextTable:
 
 
 def decoded(file: Path) -> str:
-    """Return the text of a file, plain or in gzip. Raises ValueError unless it is UTF-8.
+    """Return the text of a file, plain or in gzip. Raises ValueError unless it is UTF-8 and fits.
 
     Lines end in one newline, also those of Windows and of old Macs.
     """
     if file.is_dir():
         raise FileNotFoundError(f"{file} is a folder: give the path of a file")
-    raw = file.read_bytes()
+    most = get_options().eager_limit // TEXT_COST
     try:
-        with named_damage(file):
-            raw = gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+        # Read once: the file may be a pipe.
+        with named_damage(file), file.open("rb") as source:
+            raw = source.read(most + 1)
+            require_fits(f"the text of {file}", len(raw), TEXT_COST)
+            if raw.startswith(GZIP):
+                with gzip.open(BytesIO(raw)) as inner:
+                    raw = inner.read(most + 1)
+                require_fits(f"the decompressed text of {file}", len(raw), TEXT_COST)
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"

@@ -157,6 +157,8 @@ READ = {
     "gff": "read_genes(path)",
     "zarr": "gb.open_vcf_zarr(path).compute()",
     "pairs": "gb.open_pairs(path).to_network()",
+    "map": "tables.read_map(path)",
+    "samples": "tables.read_samples(path)",
 }
 
 
@@ -209,6 +211,14 @@ BOMBS: dict[str, tuple[str, str, str, Callable[[Path], object], str]] = {
     "pgen-psam": ("a.pgen", "a.psam", "pgen", at_size(b"#IID\n"), "pgen"),
     "pgen-zst": ("a.pgen", "a.pvar.zst", "pvar.zst", in_zstd, "pgen"),
     "tskit": ("a.trees", "a.trees", "tskit", tree_sequence, "tskit"),
+    "map": ("a.map", "a.map", "map", at_size(b"1 rs1 0.1 1000\n"), "map"),
+    "hapmap": ("a.txt", "a.txt", "hapmap", at_size(b"chr position cM\n"), "map"),
+    "shapeit.gz": ("a.gmap.gz", "a.gmap.gz", "shapeit.gz", in_gzip(b"pposition\n"), "map"),
+    "pheno": ("a.pheno", "a.pheno", "pheno", at_size(b"FID IID y\n"), "samples"),
+    "covar": ("a.covar", "a.covar", "covar", at_size(b"0 ann 1\n"), "samples"),
+    "sample": ("a.sample", "a.sample", "sample", at_size(b"ID_1 ID_2 missing\n"), "samples"),
+    "regenie": ("a.phe", "a.phe", "regenie", hole, "samples"),
+    "table.gz": ("a.tsv.gz", "a.tsv.gz", "table.gz", in_gzip(b"sample_id\tx\n"), "samples"),
     "pairs": ("a.parquet", "a.parquet", "pairs", many_rows, "pairs"),
 }
 
@@ -224,6 +234,7 @@ from pathlib import Path
 import genobit as gb
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
+from tests.hostile import tables
 from tests.memory import peak_gib
 for name, file, call in json.loads(sys.argv[1]):
     path, said = Path(file), "nothing"

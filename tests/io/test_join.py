@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import logging
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +310,18 @@ def test_malformed_files__are_refused_with_the_row(tmp_path: Path, text: str, wo
 def test_folders__are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="is a folder: give the path of a file"):
         genotypes(3).genobit.join(tmp_path)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_pipes__are_read(tmp_path: Path, compressed: bool) -> None:
+    path, data = tmp_path / "x.csv", b"IID,bmi\ns0,1\ns2,3\n"
+    os.mkfifo(path)
+    data = gzip.compress(data) if compressed else data
+    writing = threading.Thread(target=path.write_bytes, args=(data,))
+    writing.start()
+    found = genotypes(3).genobit.join(path)
+    writing.join()
+    assert found.bmi.fillna(-1).values.tolist() == [1, -1, 3]
 
 
 def test_lines_of_old_macs(tmp_path: Path) -> None:
