@@ -33,6 +33,9 @@ pytestmark = [
 
 CALLS = cohort(random_calls(1, 60, 13, missing=0.1), chunks=(20, 13))
 SCHEDULERS = ("threads", "processes")
+schedulers = pytest.mark.parametrize(
+    "scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)]
+)
 
 
 class Seen(Ranges):
@@ -48,11 +51,10 @@ class Seen(Ranges):
 def sessions() -> Iterator[None]:
     """Close what fsspec keeps open until the end of the process."""
     yield
-    import fsspec
+    from fsspec.registry import registry
 
-    for name in ("http", "gs"):
-        if name in fsspec.available_protocols():
-            fsspec.get_filesystem_class(name).clear_instance_cache()
+    for name in {"http", "memory"} & registry.keys():
+        registry[name].clear_instance_cache()
     gc.collect()
 
 
@@ -102,7 +104,7 @@ def come_back(new: Callable[[], Any], **reading: Any) -> None:
 
 
 @ranges
-@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@schedulers
 def test_zip_over_http(server: str, vcz: Path, scheduler: str) -> None:
     shutil.make_archive(str(vcz), "zip", vcz)
     calls_equal(f"zip::{server}/a.vcz.zip", scheduler)
@@ -138,20 +140,23 @@ closing = pytest.mark.filterwarnings(
 def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     core = pytest.importorskip("gcsfs.core", reason="gcsfs is not installed")
     import fsspec
+    from fsspec.registry import _registry
 
     # The default class asks for the kind of the bucket by gRPC, which the server does not speak.
-    fsspec.register_implementation("gs", core.GCSFileSystem, clobber=True)
+    monkeypatch.setitem(_registry, "gs", core.GCSFileSystem)
     Google.objects = {}
     with ThreadingHTTPServer(("127.0.0.1", 0), Google) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{running.server_port}"
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", address)
         monkeypatch.setitem(fsspec.config.conf, "gs", {"token": "anon"})
-        fsspec.filesystem("gs").clear_instance_cache()
+        core.GCSFileSystem.clear_instance_cache()
         yield "gs://cohorts"
+        core.GCSFileSystem.clear_instance_cache()
         running.shutdown()
 
 
+@pytest.mark.slow
 @closing
 def test_google__calls_and_bed(google: str, vcz: Path, tmp_path: Path) -> None:
     import fsspec
@@ -171,6 +176,7 @@ def test_google__calls_and_bed(google: str, vcz: Path, tmp_path: Path) -> None:
     xr.testing.assert_equal(found.compute(), local.compute())
 
 
+@pytest.mark.slow
 @closing
 def test_google__planes_and_results(google: str) -> None:
     come_back(lambda: f"{google}/{uuid.uuid4().hex}")
@@ -184,13 +190,13 @@ def obstore() -> Any:
     return pytest.importorskip("obstore.store", reason="obstore is not installed")
 
 
-@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@schedulers
 def test_obstore__reads_folders(obstore: Any, vcz: Path, scheduler: str) -> None:
     calls_equal(ObjectStore(obstore.LocalStore(str(vcz)), read_only=True), scheduler)
 
 
 @ranges
-@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@schedulers
 def test_obstore__reads_http(obstore: Any, server: str, vcz: Path, scheduler: str) -> None:
     # A server that lists no folders is asked once.
     options = {"client_options": {"allow_http": True}, "retry_config": {"max_retries": 0}}
@@ -207,6 +213,7 @@ def test_obstore__planes_and_results_in_memory_and_folders(obstore: Any, tmp_pat
     come_back(folder)
 
 
+@pytest.mark.slow
 def test_obstore__s3(obstore: Any, vcz: Path) -> None:
     moto = pytest.importorskip("moto.server", reason="moto is not installed")
     running = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -215,7 +222,7 @@ def test_obstore__s3(obstore: Any, vcz: Path) -> None:
 
     def bucket(prefix: str) -> ObjectStore[Any]:
         store = obstore.S3Store(
-            "cohorts",
+            "obstore",
             prefix=prefix,
             endpoint=f"http://{host}:{port}",
             region="us-east-1",
@@ -228,7 +235,7 @@ def test_obstore__s3(obstore: Any, vcz: Path) -> None:
     import urllib.request
 
     urllib.request.urlopen(
-        urllib.request.Request(f"http://{host}:{port}/cohorts", method="PUT"), timeout=60
+        urllib.request.Request(f"http://{host}:{port}/obstore", method="PUT"), timeout=60
     ).close()
     try:
         CALLS.to_zarr(bucket("a.vcz"), zarr_format=2, consolidated=True)
