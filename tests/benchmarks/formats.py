@@ -1,0 +1,79 @@
+"""Packing of .pgen and BGEN files, against that of a .bed and the bare decoder."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dask
+import numpy as np
+import xarray as xr
+
+import genobit as gb
+
+from .measure import Row, rates, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SAMPLES = 2_000
+COUNTS = "call_genotype"
+
+
+def formats(*, quick: bool) -> Iterator[Row]:
+    """Pack 2,000 samples from each kind of file, on one core."""
+    variants = 5_000 if quick else 50_000
+    with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
+        stem = Path(folder) / "random"
+        calls = np.random.default_rng(1).random((variants, SAMPLES, 2), np.float32)
+        rare = np.random.default_rng(2).uniform(0.02, 0.5, (variants, 1, 1))
+        genotypes = (("variants", "samples", "ploidy"), (calls < rare).astype(np.int8))
+        ds = xr.Dataset({COUNTS: genotypes}).chunk(variants=2_048)
+        ds = ds.assign(
+            variant_contig=("variants", np.zeros(variants, np.int32)),
+            contig_id=("contigs", np.array(["1"])),
+            variant_position=("variants", np.arange(1, variants + 1, dtype=np.int32)),
+            variant_allele=(("variants", "alleles"), np.tile(["A", "C"], (variants, 1))),
+            variant_id=("variants", np.char.add("rs", np.arange(variants).astype(str))),
+            sample_id=("samples", np.char.add("s", np.arange(SAMPLES).astype(str))),
+        )
+        gb.to_plink(ds, stem)
+        gb.to_pgen(ds, stem)
+        shape = f"{variants:,} variants x {SAMPLES:,} samples"
+        bed, pgen = gb.open_plink(f"{stem}.bed"), gb.open_pgen(f"{stem}.pgen")
+        yield _compared(f".pgen, {shape}", pgen, "packing the .bed", lambda: _pack(bed), 1 / 3)
+        yield from _bgen(stem.with_suffix(".bgen"), variants // 5)
+
+
+def _bgen(path: Path, variants: int) -> Iterator[Row]:
+    from bgen import BgenReader, BgenWriter
+
+    rng = np.random.default_rng(3)
+    names = [str(k) for k in range(SAMPLES)]
+    with BgenWriter(str(path), SAMPLES, samples=names, compression="zlib") as file:
+        for k in range(variants):
+            # As imputation writes them: most samples are certain.
+            values = rng.dirichlet([0.02, 0.02, 0.02], SAMPLES)
+            file.add_variant(str(k), f"rs{k}", "1", k + 1, ["A", "C"], values, bit_depth=8)
+
+    def decode() -> None:
+        with closing(BgenReader(str(path))) as reader:
+            for variant in reader:
+                _ = variant.probabilities
+
+    what = f"BGEN with zlib and 8 bits, {variants:,} variants x {SAMPLES:,} samples"
+    yield _compared(what, gb.open_bgen(path), "the decoder alone", decode, 0.7)
+
+
+def _pack(ds: xr.Dataset) -> None:
+    ds.genobit.pack().compute()
+
+
+def _compared(what: str, ds: xr.Dataset, at: str, call: Callable[[], None], wanted: float) -> Row:
+    work = float(ds.sizes["variants"])
+    found = rates({"ours": (lambda: _pack(ds), work), "theirs": (call, work)}, 5)
+    rate = float(np.median(found["ours"]))
+    share = ratio(found["ours"], found["theirs"])
+    return Row("formats", f"pack(), {what}", rate, "variants/s", at, share, wanted)
