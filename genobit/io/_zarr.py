@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import fsspec
 import numpy as np
 import xarray as xr
 import zarr
@@ -40,6 +41,10 @@ _ORDER = ("call_", "variant_", "contig_", "filter_", "sample_")
 _STORE_ONLY = ("region_index",)
 
 
+_ZIP_FSSPEC = 2026, 9
+"""First release of fsspec whose zips at addresses zarr can read."""
+
+
 def open_store(store: Any, chunks: int | None = None) -> xr.Dataset:
     """Open a VCF Zarr or sgkit store lazily, with labels in memory.
 
@@ -53,6 +58,10 @@ def open_store(store: Any, chunks: int | None = None) -> xr.Dataset:
     return normalise(ds.drop_vars(_STORE_ONLY, errors="ignore"), chunks, store)
 
 
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
 def _open_without_dask(store: Any) -> xr.Dataset:
     try:
         given = zarr.open_group(store, mode="r")
@@ -64,6 +73,12 @@ def _open_without_dask(store: Any) -> xr.Dataset:
         if "range request" in msg and str(store).startswith("zip::"):
             copied = str(store).replace("zip::", "zip::simplecache::", 1)
             msg = f"the server of {store} sends no parts of files: open {copied}, which copies it"
+        elif str(store).startswith("zip::") and _version(fsspec.__version__) < _ZIP_FSSPEC:
+            least = ".".join(map(str, _ZIP_FSSPEC))
+            msg = (
+                f"{store} needs fsspec {least} or later, and {fsspec.__version__} is installed: "
+                "pip install --upgrade fsspec"
+            )
         raise ValueError(msg) from error
     try:
         unlisted = require_plain(group, store)

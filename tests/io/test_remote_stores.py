@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask
+import fsspec
 import numpy as np
 import pytest
 import xarray as xr
 from zarr.storage import ObjectStore
 
 import genobit as gb
+from genobit.io._zarr import _ZIP_FSSPEC, _version
 from tests.cohorts import cohort, random_calls
 from tests.io.google import Google
 from tests.io.test_remote import Ranges, Whole, write_fileset
@@ -74,6 +76,10 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 ranges = pytest.mark.parametrize("server", [Seen], indirect=True)
+of_fsspec = pytest.mark.skipif(
+    _version(fsspec.__version__) < _ZIP_FSSPEC,
+    reason="zarr reads no zips at addresses with this fsspec",
+)
 
 
 def calls_equal(store: Any, scheduler: str = "threads") -> None:
@@ -103,6 +109,7 @@ def come_back(new: Callable[[], Any], **reading: Any) -> None:
 # Zip over HTTP
 
 
+@of_fsspec
 @ranges
 @schedulers
 def test_zip_over_http(server: str, vcz: Path, scheduler: str) -> None:
@@ -112,6 +119,7 @@ def test_zip_over_http(server: str, vcz: Path, scheduler: str) -> None:
     calls_equal(f"{server}/a.vcz.zip", scheduler)
 
 
+@of_fsspec
 @ranges
 def test_zip_over_http__holds_planes(server: str, tmp_path: Path) -> None:
     path = gb.to_zarr(CALLS.genobit.pack(), tmp_path / "a.gb")
@@ -120,6 +128,16 @@ def test_zip_over_http__holds_planes(server: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, CALLS.genobit.pack().genobit.ld("r2"))
 
 
+def test_zip_at_an_address__needs_a_new_fsspec(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.make_archive(str(tmp_path / "empty"), "zip", tmp_path)
+    monkeypatch.setattr(fsspec, "__version__", "2026.7.0")
+    with pytest.raises(ValueError, match=r"needs fsspec 2026.9 or later, and 2026.7.0 is"):
+        gb.open_vcf_zarr(f"zip::file://{tmp_path}/empty.zip")
+
+
+@of_fsspec
 @pytest.mark.parametrize("server", [Whole], indirect=True)
 def test_zip_of_a_server_without_ranges(server: str, vcz: Path) -> None:
     shutil.make_archive(str(vcz), "zip", vcz)
@@ -139,7 +157,6 @@ closing = pytest.mark.filterwarnings(
 @pytest.fixture
 def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     core = pytest.importorskip("gcsfs.core", reason="gcsfs is not installed")
-    import fsspec
     from fsspec.registry import _registry
 
     # The default class asks for the kind of the bucket by gRPC, which the server does not speak.
