@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -28,15 +29,17 @@ FOCUSED = """css => {
 
 
 @pytest.fixture(scope="module")
-def shown(opened: Any) -> tuple[Any, str]:
-    """The page with an explorer, and the explorer's class."""
+def shown(opened: Any) -> Iterator[tuple[Any, str]]:
+    """The page with an explorer, and the explorer's class. Pages share the theme, light at last."""
     name = opened.url.rpartition("names-")[2].partition(".")[0]
     shot = SHOTS[name]
     status = opened.locator(f".{shot.css}-status").first
     until(lambda: shot.ready in status.inner_text(), shot.ready)
-    return opened, shot.css
+    yield opened, shot.css
+    in_theme(opened, "light")
 
 
+@pytest.mark.usefixtures("all_loaded")
 @pytest.mark.parametrize("theme", THEMES)
 def test_controls_have_names_and_contrast(shown: tuple[Any, str], theme: str) -> None:
     page, css = shown

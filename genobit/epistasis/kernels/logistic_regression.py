@@ -6,6 +6,7 @@ without a fit; docs/internals/epistasis-bounds.md proves it.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,7 +93,7 @@ def excess(
     for s in range(whole, n):
         sums[0] += total[s]
         lowest[0] = min(lowest[0], least[s])
-    return sums.sum() if lowest.min() > INSIDE else np.inf
+    return _added(sums) if lowest.min() > INSIDE else np.inf
 
 
 @njit
@@ -193,7 +194,7 @@ def _information(
     weights, weighted = scratch[0], scratch[1]
     for s in range(n):
         # 1 - p would lose its digits near 0.
-        small = np.exp(-abs(eta[s]))
+        small = math.exp(-abs(eta[s]))
         near, far = 1 / (1 + small), small / (1 + small)
         weights[s] = near * far
         weighted[s] = (far if eta[s] > 0 else near) if case[s] else -(near if eta[s] > 0 else far)
@@ -216,7 +217,16 @@ def _dot(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
             sums[lane] += x[s + lane] * y[s + lane]
     for s in range(whole, x.size):
         sums[0] += x[s] * y[s]
-    return sums.sum()
+    return _added(sums)
+
+
+@njit
+def _added(sums: NDArray[np.float64]) -> float:
+    """Add partial sums one by one: numpy adds in another order than compiled code."""
+    total = 0.0
+    for lane in range(LANES):
+        total += sums[lane]
+    return total
 
 
 @njit
@@ -224,5 +234,5 @@ def _likelihood(case: NDArray[np.float64], eta: NDArray[np.float64]) -> float:
     """Return the log likelihood."""
     total = 0.0
     for s in range(eta.size):
-        total += case[s] * eta[s] - max(eta[s], 0.0) - np.log1p(np.exp(-abs(eta[s])))
+        total += case[s] * eta[s] - max(eta[s], 0.0) - math.log1p(math.exp(-abs(eta[s])))
     return total
