@@ -583,7 +583,7 @@ def logistic_interaction(
     for used in (columns[:, :-1], columns):
         effects, best = np.zeros(used.shape[1]), -n * np.log(2)
         for _ in range(100):
-            # Of the class that each sample is not of: 1 - p would lose its digits near 0.
+            # The odds of the wrong class: 1 - p would lose its digits near 0.
             odds = np.exp(np.where(case, -1, 1) * (used @ effects))
             wrong = odds / (1 + odds)
             root = np.sqrt(wrong / (1 + odds))

@@ -47,7 +47,7 @@ class Covariates(NamedTuple):
                 raise ValueError(msg)
         centred = values - values.mean(axis=1, keepdims=True)
         centred /= np.sqrt((centred**2).sum(axis=1, keepdims=True))
-        # The factor's diagonal is what is left of each covariate without those before it.
+        # The diagonal of R has the norm that a covariate keeps without those before it.
         left = np.abs(np.diag(np.linalg.qr(centred.T, mode="r")))
         dependent = np.flatnonzero(left < DEPENDENT)
         if dependent.size or len(values) >= values.shape[1]:

@@ -88,7 +88,7 @@ def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
         msg = (
             f"{name} has {found.size} different values, and at most {MOST_CLASSES} are taken for "
             "classes: cut a measurement, for example `values > values.median()`, or take "
-            "statistic='f'"
+            "statistic='f' or 'linear'"
         )
         raise ValueError(msg)
     out = np.full(values.shape, -1, np.int64)
@@ -221,7 +221,7 @@ def _check_whole(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> N
         msg = (
             f"{name}[{k}] along 'samples' is {values[k]}: classes are whole numbers, booleans or "
             "text; cut a measurement, for example `values > values.median()`, or take "
-            "statistic='f'"
+            "statistic='f' or 'linear'"
         )
         raise ValueError(msg)
 

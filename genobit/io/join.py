@@ -90,8 +90,8 @@ class JoinMethods:
         -----
         Keys are compared as text, so "007" in a file differs from "7". Other columns are parsed by
         pandas. Missing values are the ones that pandas recognises: empty cells, NA, NaN, null and
-        similar names. -9 stays a number but in a "phenotype" file, because it can be a measurement;
-        use ``ds.bmi.where(ds.bmi != -9)`` to mark it missing.
+        similar names. -9 can be a measurement, so it is missing in a "phenotype" file only.
+        Elsewhere ``ds.bmi.where(ds.bmi != -9)`` marks it missing.
 
         Examples
         --------

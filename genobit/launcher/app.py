@@ -36,7 +36,7 @@ EXTENSIONS = (
     "anywidget",
 )
 
-#: Options that leave out what is about running cells, as an app has none.
+#: Options that leave out the cells with this tag. They explain how to run cells.
 _WITHOUT_CODE = (
     "--TagRemovePreprocessor.enabled=True",
     "--TagRemovePreprocessor.remove_cell_tags=notebook-only",

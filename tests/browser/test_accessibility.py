@@ -14,7 +14,7 @@ from tests.browser.screenshots import SHOTS, THEMES, in_theme
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 OPENS = [Notebook(f"names-{name}", shot.cells, 1366, 1900) for name, shot in SHOTS.items()]
-# What a person can act on, without what is out of sight.
+# Visible controls that are enabled.
 CONTROLS = """css => [...document.querySelectorAll(
   ['button', 'input', 'select', 'textarea', '[role=slider]'].map(kind => `.${css} ${kind}`).join()
 )].filter(control => control.checkVisibility() && !control.disabled && control.tabIndex >= 0)"""

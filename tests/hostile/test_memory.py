@@ -313,5 +313,5 @@ def test_a_second_frame_that_is_cut_anywhere_is_found(
     assert inflated_size("zstd", first + second, 100) == size + 3 * (second != SKIPPED)
     # Not a frame, which the decoder refuses.
     assert not is_cut("zstd", first + b"zzz")
-    # As many as there may be: a walk that calls itself would end here.
+    # A recursive walk would exceed Python's depth of calls.
     assert inflated_size("zstd", first * 5000, 100) == size * 5000

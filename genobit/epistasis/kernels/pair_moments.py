@@ -160,7 +160,7 @@ def decompose(
     """Fill ``out`` with the Cholesky factor of a pair's normal equations, residuals included.
 
     Returns False if a column is collinear with the columns before it. The last entry of the
-    diagonal is the square of what the columns do not explain.
+    diagonal is the residual sum of squares.
     """
     k = table.shape[0]
     for a in range(k):
