@@ -109,6 +109,23 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture
+def unit_by_twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """A matrix unit that Linux permits, whose work its twin does."""
+    from genobit.engine.gemm import matrix_unit
+
+    by_twin = matrix_unit.multiply
+
+    def multiply(a: Any, b: Any, _: bool | None, *rest: Any) -> None:
+        by_twin(a, b, None, *rest)
+
+    matrix_unit.usable.cache_clear()
+    monkeypatch.setattr(matrix_unit, "permitted", lambda: True)
+    monkeypatch.setattr(matrix_unit, "multiply", multiply)
+    yield monkeypatch
+    matrix_unit.usable.cache_clear()
+
+
+@pytest.fixture
 def drawn() -> None:
     """For tests that want real pictures, which take a second each."""
 

@@ -394,6 +394,16 @@ def exact_relationships(dosages: NDArray[np.integer]) -> list[list[float]]:
     return [[float(Fraction(2 * sum(map(mul, a, b)), denominator)) for b in z] for a in z]
 
 
+def standardised_products(
+    dosages: NDArray[np.integer], frequency: NDArray[np.float64]
+) -> list[list[Fraction]]:
+    """Sums of (g - 2p)(g' - 2p) / 2pq over the calls of both, -1 where missing, as fractions."""
+    p = [Fraction(x) for x in frequency.tolist()]
+    weights = [1 / (2 * x * (1 - x)) if 0 < x < 1 else Fraction(0) for x in p]
+    z = [[g - 2 * x if g >= 0 else 0 for g, x in zip(row, p, strict=True)] for row in dosages]
+    return [[sum(map(mul, weights, map(mul, a, b)), Fraction(0)) for b in z] for a in z]
+
+
 def kendall_score(x: list[float], y: list[float]) -> int:
     """Concordant less discordant pairs of observations, where neither of the two is missing."""
     kept = [(p, q) for p, q in zip(x, y, strict=True) if not (isnan(p) or isnan(q))]

@@ -22,6 +22,7 @@ COUNTED = {"king", "ibs"}
 BY_BITS = {"vanraden1", "endelman_jannink", "hadamard", *COUNTED}
 """Methods that count bits if no call is missing."""
 WEIGHTED_LINE = "weighted products: tables of three calls"
+EXACT_LINE = "weighted products: exact integers on the matrix unit"
 RATES = {
     "vanraden1": 1.5e11,
     "vanraden2": 8e10,
@@ -43,13 +44,17 @@ RELATED = 2.5e11
 
 def grm(call: Call) -> Estimate:
     """Return the estimate of `grm` or `grm_pairs`: a chain of sums for each pair of tiles."""
+    from genobit.engine.gemm import exact
+
     result, (samples, packing) = call.result(), _samples(call)
     edges = _tile_costs(samples)
     seconds = packing + _seconds(call["method"], samples)
     what = f"all pairs of {sum(samples.tiles):,} samples, {sum(samples.variants):,} variants"
     weighted = len(samples.planes) > 2 and call["method"] not in COUNTED
     by_bits = call["method"] in BY_BITS and not weighted
-    product = product_line("ternary") if by_bits else WEIGHTED_LINE
+    by_digits = call["method"] in {"gcta", "vanraden2"} and exact.pays(None, sum(samples.tiles))
+    weights = EXACT_LINE if by_digits else WEIGHTED_LINE
+    product = product_line("ternary") if by_bits else weights
     return lazy(what, result, seconds, (product, *edges.lines), _held(edges))
 
 

@@ -2,7 +2,7 @@
 
 Chunks without a missing call are counted in integers if the method weights all variants alike.
 Chunks that miss few calls are corrected for these calls. All other chunks are sums of weighted
-values.
+values. On a CPU with a matrix unit, those of standardised dosages are exact integers, too.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Plan(NamedTuple):
     """Whether frequencies are those of the samples."""
     pairwise: bool
     counted: bool
-    """Whether weights are 0 or 1."""
+    """Whether weights are 0 or 1, so that dosages are standardised."""
+    by_digits: bool
+    """Whether products of standardised dosages are exact integers (`genobit.engine.gemm.exact`)."""
 
     def complete(
         self, copies: NDArray[np.int64], called: NDArray[np.int64], frequency: NDArray[np.float64]
@@ -103,6 +105,8 @@ class GRMSums(NamedTuple):
         count_monomorphic: bool = False,
     ) -> GRMSums:
         """Return the sums of a method, by the given frequencies or those of the samples."""
+        from genobit.engine.gemm import exact
+
         copies, called = samples.copies, samples.called
         if given is None:
             frequency = da.map_blocks(_frequency, copies, called, dtype=np.float64)
@@ -110,15 +114,17 @@ class GRMSums(NamedTuple):
             frequency = da.from_array(given, chunks=(samples.variants,))
         name = "vanraden1" if method == "endelman_jannink" else method
         # The integer numerator is at most 8 n^2 for each variant.
-        fits = 8 * sum(samples.tiles) ** 2 * sum(samples.variants) < 2**63
+        n, counted = sum(samples.tiles), name in {"vanraden2", "gcta"}
+        fits = 8 * n**2 * sum(samples.variants) < 2**63
         weights = da.map_blocks(_weights, frequency, name, count_monomorphic, dtype=np.float64)
         plan = Plan(
             method=name,
-            samples=sum(samples.tiles),
+            samples=n,
             exact=name == "vanraden1" and fits,
             own=given is None,
             pairwise=pairwise,
-            counted=name in {"vanraden2", "gcta"},
+            counted=counted,
+            by_digits=counted and exact.pays(given, n),
         )
         return cls((copies, called, weights, frequency), plan)
 
@@ -264,24 +270,26 @@ def _terms(plan: Plan, chunks: Sequence[Any]) -> Sums:
 
 
 def _tile(plan: Plan, chunks: Sequence[Any]) -> Sums:
-    """Return products in integers, products in floats, weights, variants compared, and two scalars.
+    """Return products in integers, products in floats, weights, variants compared, and three more.
 
-    Weights and variants compared are over chunks with missing calls. The scalars are the weights
-    and the number of variants of the other chunks.
+    Weights and variants compared are over chunks with missing calls. The next two are scalars: the
+    weights and the number of variants of the other chunks. The last is the sums of
+    `genobit.engine.gemm.exact.gram`, which then take the place of both products.
     """
     from genobit.grm.kernels import sums as kernels
 
     complete, others = _parted(plan, chunks)
+    digits = kernels.standardised_products(others) if plan.by_digits else None
     products = kernels.centred_products(complete) if complete else None
     few = [chunk for chunk in others if plan.few_missing(chunk)]
-    many = [chunk for chunk in others if not plan.few_missing(chunk)]
+    many = [c for c in others if not (plan.by_digits or plan.few_missing(c))]
     corrected = kernels.corrected_products(few) if few else None
     counts = [values_of(chunk.frequency, plan.method) for chunk in many]
     values = kernels.weighted_products(many, counts) if many else None
     if corrected is not None:
         values = corrected if values is None else values + corrected
     if not plan.pairwise:
-        return products, values, None, None, None, None
+        return products, values, None, None, None, None, digits
     every = complete + others
     partly = [chunk for chunk in every if (chunk.called < plan.samples).any()]
     wholly = [chunk for chunk in every if not (chunk.called < plan.samples).any()]
@@ -289,7 +297,7 @@ def _tile(plan: Plan, chunks: Sequence[Any]) -> Sums:
     compared = kernels.variants_compared(partly) if partly else None
     common = np.array(sum(chunk.weights.sum() for chunk in wholly), np.float64)
     number = np.array(sum((chunk.weights > 0).sum() for chunk in wholly), np.int64)
-    return products, values, weights, compared, common, number
+    return products, values, weights, compared, common, number, digits
 
 
 def _total(sums: Sequence[Sums], position: int) -> Any:
@@ -334,6 +342,8 @@ def _relationship(
     counted: NDArray[np.int64],
     summed: NDArray[np.float64],
 ) -> NDArray[np.float64]:
+    from genobit.engine.gemm import exact
+
     shape = terms[0].size, terms[1].size
     variants, copies, squares, others = (int(x) for x in counted)
     numerator: NDArray[Any] = np.zeros(shape)
@@ -349,7 +359,7 @@ def _relationship(
             numerator = numerator / (n * n)
         else:
             numerator = part(0) + rows + (summed[1] - variants)
-    numerator = numerator + part(1)
+    numerator = numerator + (exact.total(part(6)) if plan.by_digits else part(1))
     if plan.pairwise:
         weights = part(3) if plan.counted else part(2)
         denominator = weights + part(4)

@@ -30,7 +30,7 @@ from genobit.data.checks import check_one_of, is_whole
 from genobit.engine.options import get_options
 from genobit.engine.schedule.by_samples import in_tiles
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
+from genobit.engine.schedule.pair_sums import SampleChunks, Sums, pair_sums
 from genobit.pca.krylov import largest, warn_unsettled
 from genobit.pca.schedule import stacked, summed
 
@@ -137,16 +137,19 @@ def pca(
     method = chosen_method(method, n, missing)
     samples, own = _prepared(samples)
     # Dosages minus their own mean sum to 0 over the samples, so there is one component less.
-    centred = frequency is None and missing == "mean"
-    frequency = own if frequency is None else frequency
+    given, centred = frequency, frequency is None and missing == "mean"
+    frequency = own if given is None else given
     values = standard_values(frequency)
     varying = _used(values, frequency, count_monomorphic=False)
     wanted = _wanted(components, n, varying, centred=centred)
     used = _used(values, frequency, count_monomorphic=count_monomorphic)
     along = [da.from_array(values, chunks=(samples.variants, 4))]
     if method == "exact":
-        count = partial(_gram, count_monomorphic=count_monomorphic)
-        eigen = _exact(samples, along, used, wanted, missing, count)
+        from genobit.engine.gemm import exact
+
+        of_variants = [*along, da.from_array(frequency, chunks=(samples.variants,))]
+        count = partial(_gram, by_digits=exact.pays(given, n), count_monomorphic=count_monomorphic)
+        eigen = _exact(samples, of_variants, used, wanted, missing, count)
     else:
         eigen = _randomized(samples, along, used, wanted, seed)
     eigen = _positive(eigen, fewer=components is None)
@@ -220,7 +223,7 @@ def _exact(
     used: int,
     components: int,
     missing: str,
-    count: partial[tuple[NDArray[np.float64], ...]],
+    count: partial[Sums],
 ) -> Eigen:
     pairwise = missing == "pairwise" and len(samples.planes) > 2
     products = pair_sums(
@@ -256,19 +259,25 @@ def _require_common_calls(k: NDArray[np.float64]) -> None:
     raise ValueError(msg)
 
 
-def _gram(
-    chunks: list[Any], *, pairwise: bool, count_monomorphic: bool
-) -> tuple[NDArray[np.float64], ...]:
-    from genobit.engine.gemm.standardised import called_together
+def _gram(chunks: list[Any], *, by_digits: bool, pairwise: bool, count_monomorphic: bool) -> Sums:
+    """Return the sums of products of values and, if pairwise, the variants that both call."""
+    from genobit.engine.bits.layout import pack_bits
+    from genobit.engine.gemm import exact
     from genobit.engine.gemm.weighted import gram
+    from genobit.engine.pairwise.statistic import product
 
-    total = gram(chunks)
+    if by_digits:
+        total: NDArray[Any] = exact.gram([(a, b, frequency) for a, b, _, frequency in chunks])
+    else:
+        total = gram([(a, b, values) for a, b, values, _ in chunks])
     if not pairwise:
         return (total,)
-    if count_monomorphic:
-        # `called_together` counts variants with a value, so give one to every variant.
-        chunks = [(a, b, np.ones_like(values)) for a, b, values in chunks]
-    return total, called_together(chunks)
+    counts = np.zeros(total.shape[-2:], np.int64)
+    for a, b, values, _ in chunks:
+        used = np.ones(len(values), bool) if count_monomorphic else values.any(axis=1)
+        calls = (a.call_mask() & pack_bits(used),)
+        counts += product("and", calls, None if b is None else (b.call_mask(),))
+    return total, counts
 
 
 def _divided(
@@ -276,6 +285,10 @@ def _divided(
 ) -> NDArray[np.float64]:
     del rows, columns
     (total, *counts), (used,) = sums[0], whole
+    if total.ndim == 3:
+        from genobit.engine.gemm import exact
+
+        total = exact.total(total)
     with np.errstate(invalid="ignore"):
         return total / (counts[0] if counts else used)
 

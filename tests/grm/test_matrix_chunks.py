@@ -27,6 +27,7 @@ from tests.grm.cohorts import (
     whole_calls,
 )
 from tests.programs import run
+from tests.reference import dosages, relationships
 from tests.sized import KERNELS
 
 
@@ -77,6 +78,37 @@ def test_vanraden1__of_numbers_past_64_bits_falls_back_on_floats() -> None:
     sums = GRMSums.of("vanraden1", samples, None, pairwise=False)
     sums = sums._replace(plan=sums.plan._replace(exact=False))
     assert_close(sums.matrix(samples, None).values.compute(), expected)
+
+
+@pytest.mark.parametrize("method", ["gcta", "vanraden2"])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.usefixtures("unit_by_twin")
+def test_standardised__is_exact_on_a_matrix_unit_in_any_chunks(
+    method: str, rule: str, given: bool
+) -> None:
+    calls = whole_calls(5, 150, 40, missing=0.05)
+    calls[60:] = np.maximum(calls[60:], 0)  # A chunk without missing calls.
+    g = dosages(calls).T
+    p = np.random.default_rng(5).uniform(0.05, 0.5, 150) if given else None
+    found = []
+    for form in FORMS:
+        with gb.set_options(chunk_rows=13), mock.patch.object(pair_sums, "LEAF_BITS", 1):
+            ds = in_form(form, calls)
+            found.append(ds.genobit.grm(method, missing=rule, allele_frequency=p).values)
+    for values in found[1:]:
+        np.testing.assert_array_equal(values, found[0])
+    assert_close(found[0], relationships(method, g, missing=rule, frequency=p), 1e-12)
+
+
+@pytest.mark.usefixtures("unit_by_twin")
+def test_standardised__leaves_contigs_out_exactly_on_a_matrix_unit() -> None:
+    calls = whole_calls(6, 120, 30, missing=0.05)
+    found = cohort(calls, contigs=3, chunks=(25, 30)).genobit.grm("gcta", loco=True)
+    contig = cohort(calls, contigs=3).variant_contig.values
+    for k in range(3):
+        rest = cohort(calls[contig != k]).genobit.grm("gcta")
+        np.testing.assert_array_equal(found.values[k], rest.values)
 
 
 @pytest.mark.parametrize("loco", [False, True])

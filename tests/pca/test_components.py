@@ -491,3 +491,19 @@ class TestRefusals:
         monkeypatch.setattr(krylov, "PASSES", 2)
         with pytest.warns(RuntimeWarning, match="have not settled after 2 passes"):
             ds.genobit.pca(5, method="randomized")
+
+
+@pytest.mark.parametrize("missing", ["mean", "pairwise"])
+@pytest.mark.usefixtures("unit_by_twin")
+def test_exact__is_the_same_bits_in_any_chunks_on_a_matrix_unit(missing: str) -> None:
+    calls = structured(3, 200, 40, missing=0.05)
+    found = [
+        cohort(calls, chunks=chunks).genobit.pca(3, method="exact", missing=missing)
+        for chunks in (None, (33, 7), (64, 40))
+    ]
+    for components in found[1:]:
+        np.testing.assert_array_equal(components.scores, found[0].scores)
+    if missing == "mean":
+        expected = oracle(*standardised(dosages(calls)), 3)
+        same(found[0], expected)
+        np.testing.assert_allclose(found[0].explained_variance, expected[2], rtol=1e-11)

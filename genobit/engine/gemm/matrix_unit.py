@@ -1,8 +1,8 @@
 """Products by the matrix unit of a CPU (Intel AMX), on signed bytes.
 
 Planes stay planes in memory. Bits become bytes while a part of at most 512 x 512 rows and columns
-and 1,024 positions is packed: 0 and 1 for "and", -1, 0 and 1 for "ternary". One product of bytes
-serves both, and its sums are int32 as in all families.
+and 1,024 positions is packed: 0 and 1 for "and", -1, 0 and 1 for "ternary", and any byte for the
+digits of `exact`. One product of bytes serves all, and its sums are int32 as in all families.
 
 Packed rows are groups of 16 rows. A group has a tile of 16 x 64 bytes for each word: row r of the
 tile has the bytes of row r. The positions within a word may have any order that rows and columns
@@ -29,6 +29,7 @@ from genobit.engine.simd.amx import (
     TILE_ROWS,
     add_quads,
     as_octets,
+    choose_octets,
     configure,
     load_row,
     load_sums,
@@ -40,6 +41,7 @@ from genobit.engine.simd.amx import (
     spread,
     store_tile,
     tile_shapes,
+    zero_octets,
     zero_sums,
     zero_tile,
 )
@@ -64,6 +66,19 @@ FEWEST_ROWS = 64
 """Fewest rows for which packing the columns pays off: estimated from 18 GB/s of packing."""
 
 
+class Operand(NamedTuple):
+    """Planes of rows (m, n): the mask of ones, or mask and sign of values -1, 0 and 1.
+
+    With digits, the planes are carrier, hom_alt and called of dosages.
+    """
+
+    mask: Words
+    sign: Words | None = None
+    called: Words | None = None
+    digits: NDArray[np.int8] | None = None
+    """The byte of dosages 0, 1 and 2 at each position: (3, 64 n). A missing call has 0."""
+
+
 class Memory(NamedTuple):
     """Packed rows and columns, and the shapes of the tiles."""
 
@@ -85,17 +100,25 @@ _thread = _Thread()
 def pack_rows(
     mask: Words,
     sign: Words | None,
+    called: Words | None,
+    digits: NDArray[np.int8] | None,
     rows: tuple[int, int],
     words: tuple[int, int],
     out: NDArray[np.int8],
 ) -> None:
-    """Write rows and words start..stop of planes (m, n) as bytes: a tile for each word."""
+    """Write rows and words start..stop of an `Operand` as bytes: a tile for each word."""
     top, first = rows[0], words[0]
     for i in range(top, rows[1]):
         group, r = (i - top) // TILE_ROWS, (i - top) % TILE_ROWS
         place = group * (words[1] - first) * TILE + r * TILE_BYTES
         for w in range(first, words[1]):
-            if sign is None:
+            if digits is not None and sign is not None and called is not None:
+                flat, all_, k = digits.reshape(-1), digits.shape[1], w * TILE_BYTES
+                none, one = load_row(flat, k), load_row(flat, all_ + k)
+                value = choose_octets(mask[i, w], one, none)
+                value = choose_octets(sign[i, w], load_row(flat, 2 * all_ + k), value)
+                store(out, place, choose_octets(called[i, w], value, zero_octets()))
+            elif sign is None:
                 store(out, place, spread(mask[i, w], np.uint64(0)))
             else:
                 store(out, place, spread(mask[i, w], sign[i, w]))
@@ -242,10 +265,8 @@ def _add_part(
 
 @njit
 def multiply(
-    a: Words,
-    a_sign: Words | None,
-    b: Words,
-    b_sign: Words | None,
+    a: Operand,
+    b: Operand,
     unit: bool | None,
     memory: Memory,
     diagonal: int,
@@ -254,12 +275,12 @@ def multiply(
 ) -> None:
     """Write sums of products of values to counts (m, k), in squares of 32 x 32.
 
-    a* (m, n), b* (k, n). The values are 0 and 1, or, with signs, -1, 0 and 1. ``unit`` is None for
-    the twin. numba then leaves out the unit's instructions, which other CPUs cannot compile.
-    ``tops`` (k / 32,) never decreases. Squares before ``tops`` and below the diagonal
-    ``row - column == -diagonal`` stay unwritten.
+    a: rows (m, n); b: columns (k, n), without digits. ``unit`` is None for the twin. numba then
+    leaves out the unit's instructions, which other CPUs cannot compile. ``tops`` (k / 32,) never
+    decreases. Squares before ``tops`` and below the diagonal ``row - column == -diagonal`` stay
+    unwritten.
     """
-    m, n = a.shape
+    m, n = a.mask.shape
     width = counts.shape[1]
     if n == 0:
         counts[:] = 0
@@ -267,32 +288,64 @@ def multiply(
         words = (first, min(first + SLAB, n))
         for left in range(0, width, EDGE):
             columns = (left, min(left + EDGE, width))
-            pack_columns(b, b_sign, columns, words, memory.columns)
+            pack_columns(b.mask, b.sign, columns, words, memory.columns)
             for top in range(tops[left // SQUARE] // SQUARE * SQUARE, m, EDGE):
                 if columns[1] <= top + diagonal:
                     break
                 rows = (top, min(top + EDGE, m))
-                pack_rows(a, a_sign, rows, words, memory.rows)
+                pack_rows(a.mask, a.sign, a.called, a.digits, rows, words, memory.rows)
                 _add_part(unit, memory, rows, columns, words, diagonal, tops, counts)
 
 
-@functools.cache
-def usable(product: str) -> bool:
-    """Return whether CPU and Linux permit the unit and a random block equals its popcounts.
+def padded(plane: Words, start: int, stop: int, multiple: int, words: slice = slice(None)) -> Words:
+    """Return rows start..stop of a plane, and some words of each, with zero rows to a multiple."""
+    part = plane[start:stop, words]
+    if part.shape[0] % multiple == 0:
+        return np.ascontiguousarray(part)
+    out = np.zeros((-(-part.shape[0] // multiple) * multiple, part.shape[1]), np.uint64)
+    out[: part.shape[0]] = part
+    return out
 
-    The block has four squares and two slabs, so that sums are also loaded and added to.
+
+def _random_operands(kind: str) -> tuple[Operand, Operand]:
+    """Return 64 rows of 17 random words as rows and as columns of a product."""
+    rng = np.random.default_rng(0)
+    mask, sign, called = rng.integers(0, 2**64, (3, 2 * SQUARE, SLAB + 1), np.uint64)
+    if kind == "and":
+        return Operand(mask), Operand(mask)
+    columns = Operand(mask, sign)
+    if kind == "ternary":
+        return columns, columns
+    digits = rng.integers(-128, 128, (3, TILE_BYTES * mask.shape[1]), np.int8)
+    return Operand(mask, sign, called, digits), columns
+
+
+def _values(operand: Operand) -> NDArray[np.int32]:
+    """Return the values of an operand: (m, 64 n)."""
+    zero = np.zeros_like(operand.mask)
+    ones, minus, called = (
+        np.unpackbits((zero if x is None else x).view(np.uint8), axis=1, bitorder="little")
+        for x in operand[:3]
+    )
+    if operand.digits is None:
+        return ones.astype(np.int32) - 2 * (ones & minus)
+    none, one, two = operand.digits
+    return np.where(called, np.where(minus, two, np.where(ones, one, none)), np.int32(0))
+
+
+@functools.cache
+def usable(kind: str) -> bool:
+    """Return whether CPU and Linux permit the unit, and a random block of it is right.
+
+    The kinds are "and", "ternary" and "digits". The block has four squares and two slabs, so that
+    sums are also loaded and added to.
     """
     if not permitted():
         return False
-    shape = 2, 2 * SQUARE, SLAB + 1
-    mask, sign = np.random.default_rng(0).integers(0, 2**64, shape, np.uint64)
-    sign = sign if product == "ternary" else np.zeros_like(sign)
-    both = mask[:, None] & mask
-    differ = both & (sign[:, None] ^ sign)
-    right = np.bitwise_count(both).sum(-1, int) - 2 * np.bitwise_count(differ).sum(-1, int)
-    found, signs = np.full(right.shape, -1, np.int32), sign if product == "ternary" else None
-    tops = np.zeros(2, np.int64)
-    multiply(mask, signs, mask, signs, True, _thread.memory, -(2**62), tops, found)
+    a, b = _random_operands(kind)
+    right = _values(a) @ _values(b).T
+    found, tops = np.full(right.shape, -1, np.int32), np.zeros(2, np.int64)
+    multiply(a, b, True, _thread.memory, -(2**62), tops, found)
     equal = np.array_equal(found, right)
     if not equal:
         msg = "the matrix unit of this CPU gives wrong sums: genobit uses other kernels"
@@ -300,17 +353,18 @@ def usable(product: str) -> bool:
     return equal
 
 
-def _unit(product: str) -> bool | None:
-    return True if usable(product) else None
+def multiply_kind(kind: str, a: Operand, b: Operand, *limits_and_counts: Any) -> None:
+    """Write sums of products over n to counts, on the unit or by its twin: see `multiply`."""
+    multiply(a, b, True if usable(kind) else None, _thread.memory, *limits_and_counts)
 
 
 def multiply_and(a: Words, b: Words, *limits_and_counts: Any) -> None:
     """Write popcount(a & b) over n to counts: see `multiply`."""
-    multiply(a, None, b, None, _unit("and"), _thread.memory, *limits_and_counts)
+    multiply_kind("and", Operand(a), Operand(b), *limits_and_counts)
 
 
 def multiply_ternary(
     a: Words, a_sign: Words, b: Words, b_sign: Words, *limits_and_counts: Any
 ) -> None:
     """Write the sums of products of signs over n to counts: see `multiply`."""
-    multiply(a, a_sign, b, b_sign, _unit("ternary"), _thread.memory, *limits_and_counts)
+    multiply_kind("ternary", Operand(a, a_sign), Operand(b, b_sign), *limits_and_counts)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.gemm.dequantise import BLOCK, dequantised
-from genobit.engine.gemm.weighted import gram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,20 +36,6 @@ def blocks(
         out = buffer[: samples * len(some)].reshape(samples, -1)
         columns = slice(start, start + len(some))
         yield columns, dequantised(rows, some, first=start // 64, out=out)
-
-
-def called_together(
-    chunks: Sequence[tuple[PlaneRows, PlaneRows | None, NDArray[np.float32]]],
-) -> NDArray[np.float64]:
-    """Count variants called in both samples: (rows of a, rows of b).
-
-    Variants whose values are all 0 do not count.
-    """
-    ones = []
-    for a, b, values in chunks:
-        used = values.any(axis=1).astype(np.float32)
-        ones.append((a, b, np.stack([np.zeros_like(used), used, used, used], axis=1)))
-    return gram(ones)
 
 
 def gram_times(

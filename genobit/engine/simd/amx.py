@@ -12,6 +12,7 @@ q of tile b holds bytes 4q to 4q + 3 of each of the 16 columns of B.
 ``store_tile(t, array, i, step)``            write tile t to 16 rows from ``array[i]``
 ``multiply_tiles(c, a, b)``                  tile c += tile a x tile b
 ``spread(mask, sign)``                       64 bytes: -1 where mask and sign, 1 where mask, else 0
+``choose_octets(bits, a, b)``                byte k of ``a`` where bit k is set, else of ``b``
 ``add_quads(total, a, b)``                   add products of four adjacent bytes to each int32 lane
 =========================================  ==================================================
 
@@ -57,6 +58,7 @@ sums = Vec(types.int32, TILE_ROWS)
 load_row = loader(octets)
 load_sums = loader(sums)
 zero_sums = zeros(sums)
+zero_octets = zeros(octets)
 as_octets = bitcast(octets)
 splat_quad = splat(Vec(types.uint32, TILE_ROWS))
 
@@ -176,6 +178,17 @@ def spread(typing: Any, mask: Any, sign: Any) -> Any:
         return builder.or_(ones, minus)
 
     return octets(types.uint64, types.uint64), by_values(lower)
+
+
+@instruction(plain_lanes.choose_octets)
+def choose_octets(typing: Any, bits: Any, a: Any, b: Any) -> Any:
+    """Return byte k of ``a`` where bit k of the word is set, else of ``b``."""
+    flags = ir.VectorType(ir.IntType(1), TILE_BYTES)
+
+    def lower(builder: Any, bits: Any, a: Any, b: Any) -> Any:
+        return builder.select(builder.bitcast(bits, flags), a, b)
+
+    return octets(types.uint64, octets, octets), by_values(lower)
 
 
 @instruction(plain_lanes.add_quads)

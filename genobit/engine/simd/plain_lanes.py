@@ -232,6 +232,12 @@ def spread(mask: Any, sign: Any) -> Register:
     return Register(ones - np.int8(2) * (ones & minus))
 
 
+def choose_octets(bits: Any, a: Register, b: Register) -> Register:
+    """Return byte k of ``a`` where bit k of the word is set, else of ``b``."""
+    chosen = word(bits) >> np.arange(64, dtype=np.uint64) & np.uint64(1)
+    return Register(np.where(chosen == 1, a.lanes, b.lanes))
+
+
 def add_quads(total: Register, a: Register, b: Register) -> Register:
     """Add the products of four adjacent signed bytes to each lane."""
     products = a.lanes.astype(np.int32) * b.lanes

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from genobit.engine.bits.layout import pack_bits
 from genobit.engine.bits.transpose import mirror
 from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm import exact
 from genobit.engine.gemm.products import products
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.gemm.standardised import blocks
@@ -98,6 +99,11 @@ def variants_compared(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
 def weighted_products(chunks: Sequence[Chunk], values: Sequence[Values]) -> NDArray[np.float64]:
     """Return sums of the products of two samples' values: (rows, columns) float64."""
     return gram([(c.a, c.b, of_chunk) for c, of_chunk in zip(chunks, values, strict=True)])
+
+
+def standardised_products(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
+    """Return sums of products of standardised dosages: see `genobit.engine.gemm.exact.gram`."""
+    return exact.gram([(c.a, c.b, c.frequency) for c in chunks])
 
 
 def corrected_products(chunks: Sequence[Chunk]) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import warnings
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +19,6 @@ from genobit.engine.options import set_options
 from genobit.engine.simd import amx, plain
 from genobit.engine.simd.cpu import host
 from tests.reference import and_counts, ternary_products, words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Unit:
@@ -90,23 +87,7 @@ def ternary(kernel: str) -> np.ndarray:
     return out
 
 
-@pytest.fixture
-def permitted(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """A unit that Linux permits, whose work the twin does."""
-    by_twin = matrix_unit.multiply
-
-    def multiply(*arguments: Any) -> None:
-        planes, (_, *rest) = arguments[:4], arguments[4:]
-        by_twin(*planes, None, *rest)
-
-    usable.cache_clear()
-    monkeypatch.setattr(matrix_unit, "permitted", lambda: True)
-    monkeypatch.setattr(matrix_unit, "multiply", multiply)
-    yield monkeypatch
-    usable.cache_clear()
-
-
-@pytest.mark.usefixtures("permitted")
+@pytest.mark.usefixtures("unit_by_twin")
 def test_auto__takes_the_unit_for_ternary_products_of_many_rows() -> None:
     assert chosen_kernel("ternary", 64) == "matrix"
     assert chosen_kernel("ternary", 63) != "matrix"
@@ -115,19 +96,19 @@ def test_auto__takes_the_unit_for_ternary_products_of_many_rows() -> None:
     np.testing.assert_array_equal(ternary("auto"), ternary_products(*TERNARY, *TERNARY))
 
 
-@pytest.mark.parametrize("product", ["and", "ternary"])
+@pytest.mark.parametrize("product", ["and", "ternary", "digits"])
 def test_a_unit_with_wrong_sums__warns_once_and_is_not_used(
-    permitted: pytest.MonkeyPatch, product: str
+    unit_by_twin: pytest.MonkeyPatch, product: str
 ) -> None:
     right, by_unit = matrix_unit.multiply, []
 
     def wrong(*arguments: Any) -> None:
         right(*arguments)
-        if arguments[4]:
+        if arguments[2]:
             by_unit.append(arguments)
             arguments[-1][31, 31] += 1
 
-    permitted.setattr(matrix_unit, "multiply", wrong)
+    unit_by_twin.setattr(matrix_unit, "multiply", wrong)
     with pytest.warns(RuntimeWarning, match="the matrix unit of this CPU gives wrong sums"):
         assert not usable(product)
     with warnings.catch_warnings():

@@ -397,11 +397,13 @@ def test_matrix_kernel__compiles_to_tile_instructions(tmp_path: Path) -> None:
     code = """
 from numba import typeof, types
 from genobit.engine.gemm import matrix_unit
-words, counts = (types.Array(kind, 2, "C") for kind in (types.uint64, types.int32))
+counts = types.Array(types.int32, 2, "C")
+words = types.Array(types.uint64, 2, "C")
+operand = types.NamedTuple((words, *(types.none,) * 3), matrix_unit.Operand)
 memory, tops = typeof(matrix_unit._thread.memory), types.Array(types.int64, 1, "C")
 for unit in types.boolean, types.none:
     rest = unit, memory, types.intp, tops, counts
-    matrix_unit.multiply.compile((words, types.none, words, types.none, *rest))
+    matrix_unit.multiply.compile((operand, operand, *rest))
 names = "ldtilecfg", "tileloadd", "tdpbssd", "tilestored", "tilerelease"
 for assembly in matrix_unit.multiply.inspect_asm().values():
     print(*(name in assembly for name in names))

@@ -16,10 +16,12 @@ from genobit.engine.simd import cpu, jit, plain, vector
 from genobit.engine.simd.amx import (
     add_quads,
     as_octets,
+    choose_octets,
     load_row,
     load_sums,
     splat_quad,
     spread,
+    zero_octets,
 )
 from genobit.engine.simd.amx import zero_sums as no_sums
 from genobit.engine.simd.count_lanes import (
@@ -188,6 +190,8 @@ def _quads(words, i, rows, out):
     a, b = spread(words[i], words[i + 1]), load_row(rows, i)
     total = add_quads(load_sums(out, i), a, b)
     quad = as_octets(splat_quad(words[i] >> np.uint64(32)))
+    some = choose_octets(words[i + 2], choose_octets(words[i], a, b), zero_octets())
+    total = add_quads(total, some, quad)
     store(out, i, add_quads(total, quad, b) + add_quads(no_sums(), quad, quad))
 
 
@@ -332,5 +336,9 @@ def test_ratios(dtype: Any, seed: int, i: int) -> None:
 @given(seed=seeds, i=places)
 def test_quads(seed: int, i: int) -> None:
     same(
-        _quads, octets(seed, 9, np.uint64), i, octets(seed, 71, np.int8), octets(seed, 23, np.int32)
+        _quads,
+        octets(seed, 10, np.uint64),
+        i,
+        octets(seed, 71, np.int8),
+        octets(seed, 23, np.int32),
     )

@@ -1,0 +1,105 @@
+"""Sums of standardised dosages: exact integers in any chunks and tiles, and their error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from genobit.engine.bits.planes import PlaneRows
+from genobit.engine.gemm import exact, matrix_unit
+from tests.reference import standardised_products, words_of
+from tests.sized import sized
+
+ERROR = 1e-12
+"""Of the largest entry."""
+
+
+def planes(dosages: np.ndarray) -> PlaneRows:
+    """Planes of dosages (samples, variants), -1 where missing."""
+    called = words_of(dosages >= 0) if (dosages < 0).any() else None
+    return PlaneRows(
+        haplotypes=False,
+        bits=dosages.shape[1],
+        planes=(words_of(dosages >= 1), words_of(dosages == 2)),
+        called=called,
+    )
+
+
+def drawn_dosages(
+    seed: int, samples: int, variants: int, missing: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Dosages (samples, variants) of rare and common alleles, and the samples' frequencies."""
+    rng = np.random.default_rng(seed)
+    p = 10 ** rng.uniform(-3, -0.3, variants)
+    dosages = rng.binomial(2, p, (samples, variants))
+    dosages[rng.random(dosages.shape) < missing] = -1
+    called = (dosages >= 0).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        return dosages, np.maximum(dosages, 0).sum(axis=0) / (2 * called)
+
+
+def assert_within(found: np.ndarray, right: object) -> None:
+    values = np.array(right, float)
+    np.testing.assert_allclose(found, values, rtol=0, atol=ERROR * abs(values).max())
+
+
+@given(
+    samples=st.integers(1, sized(70, 34)),
+    variants=st.one_of(st.sampled_from([1, 63, 64, 65, 127, 128]), st.integers(1, 200)),
+    missing=st.sampled_from([0, 0, 0.1, 0.9]),
+    seed=st.integers(0, 2**32),
+)
+def test_gram__is_right_and_the_same_in_any_chunks_and_tiles(
+    samples: int, variants: int, missing: float, seed: int
+) -> None:
+    dosages, frequency = drawn_dosages(seed, samples, variants, missing)
+    rows = planes(dosages)
+    found = exact.gram([(rows, None, frequency)])
+    right = standardised_products(dosages, np.nan_to_num(frequency))
+    assert_within(exact.total(found), right)
+    rng = np.random.default_rng(seed)
+    cuts = np.sort(rng.integers(0, variants + 1, 2))
+    parts = np.split(np.arange(variants), cuts)
+    chunks = [(planes(dosages[:, k]), None, frequency[k]) for k in parts if k.size]
+    np.testing.assert_array_equal(exact.gram(chunks), found)
+    if samples > 1:
+        half = samples // 2
+        a, b = rows.part(0, half), rows.part(half, samples)
+        np.testing.assert_array_equal(
+            exact.gram([(a, b, frequency)]), found[:, :half, half:], strict=True
+        )
+
+
+def test_gram__of_several_blocks_of_rows_columns_and_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dosages, frequency = drawn_dosages(3, sized(150, 70), 320, 0.05)
+    right = exact.gram([(planes(dosages), None, frequency)])
+    monkeypatch.setattr(exact, "MOST_WORDS", 2)
+    monkeypatch.setattr(exact, "EDGE", 64)
+    np.testing.assert_array_equal(exact.gram([(planes(dosages), None, frequency)]), right)
+    p = np.nan_to_num(frequency)
+    spread = np.sqrt(np.where((p > 0) & (p < 1), 2 * p * (1 - p), np.inf))
+    z = np.where(dosages >= 0, (dosages - 2 * p) / spread, 0)
+    assert_within(exact.total(right), z @ z.T)
+
+
+def test_gram__of_the_largest_weights_that_fit(unit_by_twin: pytest.MonkeyPatch) -> None:
+    # The second half of the samples has the alleles that the frequencies call rare.
+    dosages, _ = drawn_dosages(4, 40, 100, 0)
+    smallest = 1 / exact.LARGEST
+    given = np.full(100, 1.0001 * smallest)
+    assert exact.pays(given, 40)
+    assert not exact.pays(given * 0.99 / 1.0001, 40)
+    assert_within(
+        exact.total(exact.gram([(planes(dosages), None, given)])),
+        standardised_products(dosages, given),
+    )
+    assert exact.pays(None, 2**19)
+    assert not exact.pays(None, 2**20)
+    assert exact.pays(np.array([0.0, 1.0]), 40)
+    unit_by_twin.setattr(matrix_unit, "permitted", lambda: False)
+    matrix_unit.usable.cache_clear()
+    assert not exact.pays(None, 40)
