@@ -399,11 +399,14 @@ from numba import typeof, types
 from genobit.engine.gemm import matrix_unit
 counts = types.Array(types.int32, 2, "C")
 words = types.Array(types.uint64, 2, "C")
-operand = types.NamedTuple((words, *(types.none,) * 3), matrix_unit.Operand)
+bits = types.NamedTuple((words, *(types.none,) * 3), matrix_unit.Operand)
+octets = types.Array(types.int8, 2, "C")
+digits = types.NamedTuple((words, words, words, octets), matrix_unit.Operand)
 memory, tops = typeof(matrix_unit._thread.memory), types.Array(types.int64, 1, "C")
 for unit in types.boolean, types.none:
     rest = unit, memory, types.intp, tops, counts
-    matrix_unit.multiply.compile((operand, operand, *rest))
+    for rows in bits, digits:
+        matrix_unit.multiply.compile((rows, bits, *rest))
 names = "ldtilecfg", "tileloadd", "tdpbssd", "tilestored", "tilerelease"
 for assembly in matrix_unit.multiply.inspect_asm().values():
     print(*(name in assembly for name in names))
@@ -413,8 +416,9 @@ print(amx.permitted(), info().sections["Kernels"]["matrix unit"])
 """
     environment = cpu("sapphirerapids +amx-tile,+amx-int8")
     out = run(code, NUMBA_CACHE_DIR=str(tmp_path), **environment).stdout
-    assert out.splitlines()[:2] == [" ".join(["True"] * 5), " ".join(["False"] * 5)]
-    assert out.splitlines()[2] in {"True yes", "False not permitted by this system"}
+    by_unit, by_twin = (" ".join([found] * 5) for found in ("True", "False"))
+    assert out.splitlines()[:4] == [by_unit, by_unit, by_twin, by_twin]
+    assert out.splitlines()[4] in {"True yes", "False not permitted by this system"}
 
 
 @pytest.mark.slow
