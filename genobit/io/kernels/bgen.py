@@ -48,13 +48,13 @@ def _unphased(values: np.ndarray, swap: bool, limit: np.float32, calls: np.ndarr
         p, q, r = values[3 * s], values[3 * s + 1], values[3 * s + 2]
         haploid = np.isnan(r) & ~np.isnan(p)
         wrong = (p < -_EXCESS) | (q < -_EXCESS) | (r < -_EXCESS) | (abs(p + q + r - _ONE) > _EXCESS)
-        other |= np.int32(haploid | wrong)
+        other = np.int32(other | haploid | wrong)
         dosage = _TWO - (q + r + r) if swap else q + r + r
         one, two = dosage > _HALF, dosage > _MORE
         nearest = (_ONE if one else _ZERO) + (_ONE if two else _ZERO)
         uncertain = abs(dosage - nearest) > limit
-        pair = (_SECOND if one else _NO_ALLELE) + (_FIRST if two else _NO_ALLELE)
-        pairs[s] = _MISSING if uncertain | np.isnan(dosage) else np.int16(pair)
+        pair = np.int16((_SECOND if one else _NO_ALLELE) + (_FIRST if two else _NO_ALLELE))
+        pairs[s] = _MISSING if uncertain | np.isnan(dosage) else pair
         flags[s] = _UNCERTAIN if uncertain else _NO_FLAG
     return other == 0
 
@@ -73,7 +73,7 @@ def _phased(values: np.ndarray, swap: bool, limit: np.float32, calls: np.ndarray
         haploid = np.isnan(r) & ~np.isnan(p)
         wrong = (p < -_EXCESS) | (q < -_EXCESS) | (r < -_EXCESS) | (t < -_EXCESS)
         wrong |= (abs(p + q - _ONE) > _EXCESS) | (abs(r + t - _ONE) > _EXCESS)
-        other |= np.int32(haploid | wrong)
+        other = np.int32(other | haploid | wrong)
         dosage = _TWO - (q + t) if swap else q + t
         lead = t - q if swap else q - t
         one, two = dosage > _HALF, dosage > _MORE
@@ -82,8 +82,8 @@ def _phased(values: np.ndarray, swap: bool, limit: np.float32, calls: np.ndarray
         missing = uncertain | np.isnan(dosage)
         mixed = one & (not two)
         first, second = two | (mixed & (lead > _HALF)), two | (mixed & (lead <= _HALF))
-        pair = (_SECOND if second else _NO_ALLELE) + (_FIRST if first else _NO_ALLELE)
-        pairs[s] = _MISSING if missing else np.int16(pair)
+        pair = np.int16((_SECOND if second else _NO_ALLELE) + (_FIRST if first else _NO_ALLELE))
+        pairs[s] = _MISSING if missing else pair
         flag = _NO_FLAG if missing | (mixed & (abs(lead) <= _HALF)) else _PHASED
         flags[s] = _UNCERTAIN if uncertain else flag
     return other == 0
@@ -105,7 +105,7 @@ def _dosages(values: np.ndarray, width: int, swap: bool, dosages: np.ndarray) ->
             p, q, r, t = values[4 * s], values[4 * s + 1], values[4 * s + 2], values[4 * s + 3]
             wrong = (abs(p + q - _ONE) > _EXCESS) | (abs(r + t - _ONE) > _EXCESS)
         wrong |= (p < -_EXCESS) | (q < -_EXCESS) | (r < -_EXCESS) | (t < -_EXCESS)
-        other |= np.int32(wrong | (np.isnan(r) & ~np.isnan(p)))
+        other = np.int32(other | wrong | (np.isnan(r) & ~np.isnan(p)))
         dosage = q + r + r if width == 3 else q + t
         dosages[s] = _TWO - dosage if swap else dosage
     return other == 0

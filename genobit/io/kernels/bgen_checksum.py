@@ -20,11 +20,11 @@ _DIPLOID, _MISSING = 2, 128
 
 
 @njit
-def _sums(values: np.ndarray, width: int, second: int, size: int) -> tuple[int, int, int, int]:
+def _sums(values: np.ndarray, width: int, size: int) -> tuple[int, int, int, int]:
     """Return the sums of bytes and of bytes times index, and those of missing samples.
 
-    values: (width * samples,) float32. The pair of a sample is its columns 0 and ``second``, each
-    in ``size`` bytes.
+    values: (width * samples,) float32; width: 3 unphased, 4 phased. A sample is stored as two
+    numbers of ``size`` bytes: its columns 0 and 1, or 0 and 2 if phased.
     """
     n = values.size // width
     scale, one = np.float32((1 << 8 * size) - 1), np.int32(size)
@@ -34,19 +34,25 @@ def _sums(values: np.ndarray, width: int, second: int, size: int) -> tuple[int, 
         plain, inner, parts = np.int32(0), np.int32(0), np.int32(0)
         absent, absent_at = np.int32(0), np.int32(0)
         for i in range(block.size // width):
-            k = np.int32(i)
-            x, y = block[width * i] * scale + _HALF, block[width * i + second] * scale + _HALF
+            # LLVM gathers columns, which takes four times as long, unless all of them are read.
+            if width == 3:
+                first, second, rest = block[3 * i], block[3 * i + 1], block[3 * i + 2]
+            else:
+                first, second = block[4 * i], block[4 * i + 2]
+                rest = block[4 * i + 1] + block[4 * i + 3]
+            k, none = np.int32(i), np.int32(np.isnan(rest))
+            x, y = first * scale + _HALF, second * scale + _HALF
             # NaN is not above zero, and missing samples are stored as zero.
             p = np.int32(x if x > _ZERO else _ZERO)  # noqa: FURB136 - max leaves NaN open
             q = np.int32(y if y > _ZERO else _ZERO)  # noqa: FURB136
-            low, high = q & _BYTE, q >> _EIGHT
-            all_bytes = (p & _BYTE) + (p >> _EIGHT) + low + high
-            plain += all_bytes
-            inner += k * all_bytes
-            parts += (p >> _EIGHT) + one * low + (one + np.int32(1)) * high
-            none = np.int32(np.isnan(x))
-            absent += none
-            absent_at += k * none
+            # numba adds int32 in int64, which halves the numbers in a register.
+            above, low, high = np.int32(p >> _EIGHT), np.int32(q & _BYTE), np.int32(q >> _EIGHT)
+            all_bytes = np.int32((p & _BYTE) + above + low + high)
+            plain = np.int32(plain + all_bytes)
+            inner = np.int32(inner + k * all_bytes)
+            parts = np.int32(parts + above + one * low + (one + np.int32(1)) * high)
+            absent = np.int32(absent + none)
+            absent_at = np.int32(absent_at + k * none)
         total += int(plain)
         weighted += 2 * size * (start * int(plain) + int(inner)) + int(parts)
         missing += int(absent)
@@ -62,11 +68,7 @@ def stored_checksum(probabilities: np.ndarray, size: int) -> int:
     """
     n, width = probabilities.shape
     phased = width == 4
-    values = probabilities.reshape(-1)
-    if phased:
-        pairs, weighted, missing, where = _sums(values, 4, 2, size)
-    else:
-        pairs, weighted, missing, where = _sums(values, 3, 1, size)
+    pairs, weighted, missing, where = _sums(probabilities.reshape(-1), width, size)
     length = 10 + n + 2 * n * size
     # The numbers of samples and alleles, the least and the greatest ploidy.
     head = (n & 255, n >> 8 & 255, n >> 16 & 255, n >> 24 & 255, 2, 0, _DIPLOID, _DIPLOID)
