@@ -193,6 +193,8 @@ def decoded(file: Path) -> str:
     """
     if file.is_dir():
         raise FileNotFoundError(f"{file} is a folder: give the path of a file")
+    if not file.exists():
+        raise FileNotFoundError(f"{file} does not exist: give the path of a file, or a DataFrame")
     most = get_options().eager_limit // TEXT_COST
     try:
         # Read once: the file may be a pipe.

@@ -318,6 +318,11 @@ def test_folders__are_refused(tmp_path: Path) -> None:
         genotypes(3).genobit.join(tmp_path)
 
 
+def test_missing_files__are_named_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"x.tsv does not exist: give the path of a file"):
+        genotypes(3).genobit.join(tmp_path / "x.tsv")
+
+
 @pytest.mark.parametrize("compressed", [False, True])
 def test_pipes__are_read(tmp_path: Path, compressed: bool) -> None:
     path, data = tmp_path / "x.csv", b"IID,bmi\ns0,1\ns2,3\n"

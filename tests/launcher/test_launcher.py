@@ -80,6 +80,12 @@ class TestFrame:
             aln.genobit.explore.parsimony("((v,w),x,(y,z));", sites=1)
 
     @pytest.mark.parametrize("name", NAMES)
+    def test_a_shell_shows_one_line(self, ds, aln, top, name):
+        shown = repr(every(ds, aln, top)[name]())
+        assert shown.endswith("Explorer is a picture for notebooks: genobit lab opens JupyterLab")
+        assert len(shown) <= 110  # ipywidgets cuts longer ones where it shows them as text
+
+    @pytest.mark.parametrize("name", NAMES)
     def test_every_control_says_what_it_is_for(self, ds, aln, top, name):
         explorer = every(ds, aln, top)[name]()
         assert explorer.status

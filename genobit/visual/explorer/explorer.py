@@ -91,6 +91,10 @@ class Explorer(Computing):
             self.add_class(name)
         self.observe(self._dress, "theme")
 
+    def __repr__(self) -> str:
+        """Return one line: ipywidgets would print the HTML and CSS of all parts in a shell."""
+        return f"{type(self).__name__} is a picture for notebooks: genobit lab opens JupyterLab"
+
     @traitlets.validate("tab")
     def _check_tab(self, proposal: Any) -> str:
         return one_of("tab", proposal["value"], self.tabs)
