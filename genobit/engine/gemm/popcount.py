@@ -201,7 +201,6 @@ def multiply_ternary(
     m, n = a_mask.shape
     width = counts.shape[1]
     flat = counts.reshape(-1)
-    twice = np.empty(TERNARY_COLUMNS, np.int32)
     for first in range(0, n, SLAB):
         last = min(first + SLAB, n)
         for panel in range(b_mask.shape[0]):
@@ -227,21 +226,16 @@ def multiply_ternary(
                     p02, d02 = _ternary(p02, d02, m0, s0, bm, bs)
                     p12, d12 = _ternary(p12, d12, m1, s1, bm, bs)
                 corner = i * width + panel * TERNARY_COLUMNS
-                for r in range(TERNARY_ROWS):
-                    twice[:] = 0
-                    at = corner + r * width
-                    if r == 0:
-                        _store_three(flat, at, p00, p01, p02)
-                        _store_three(twice, 0, d00, d01, d02)
-                    else:
-                        _store_three(flat, at, p10, p11, p12)
-                        _store_three(twice, 0, d10, d11, d12)
-                    for k in range(TERNARY_COLUMNS):
-                        flat[at + k] -= 2 * twice[k]
+                _add_difference(flat, corner, p00, d00)
+                _add_difference(flat, corner + WORD_LANES, p01, d01)
+                _add_difference(flat, corner + 2 * WORD_LANES, p02, d02)
+                corner += width
+                _add_difference(flat, corner, p10, d10)
+                _add_difference(flat, corner + WORD_LANES, p11, d11)
+                _add_difference(flat, corner + 2 * WORD_LANES, p12, d12)
 
 
 @njit
-def _store_three(counts: NDArray[np.int32], first: int, x: Any, y: Any, z: Any) -> None:
-    add_to(counts, first, x)
-    add_to(counts, first + WORD_LANES, y)
-    add_to(counts, first + 2 * WORD_LANES, z)
+def _add_difference(counts: NDArray[np.int32], first: int, both: Any, differ: Any) -> None:
+    """Add the sums of products of a register: equal signs less unequal ones."""
+    add_to(counts, first, both - differ - differ)
