@@ -131,19 +131,17 @@ class GRMSums(NamedTuple):
     def matrix(self, samples: SampleChunks, contigs: Groups | None) -> Matrix:
         """Return the matrix, or a matrix without each contig."""
         plan, groups = self.plan, [range(len(samples.variants))] if contigs is None else contigs
-        terms = sample_sums(
-            partial(_terms, plan),
-            samples,
-            along=self.along,
-            groups=groups,
-            dtype=np.int64 if plan.own else np.float64,
-        )
+        terms = []
+        if not plan.own or len(samples.tiles) > 1:
+            dtype = np.int64 if plan.own else np.float64
+            function, along = partial(_terms, plan), self.along
+            terms = [sample_sums(function, samples, along=along, groups=groups, dtype=dtype)]
         tiles = pair_sums(
             partial(_tile, plan),
             partial(_finish, plan, [list(group) for group in groups], contigs is not None),
             samples,
             along=self.along,
-            per_sample=[terms],
+            per_sample=terms,
             whole=self._statistics(samples),
             groups=groups,
             layers=len(groups) * (1 + plan.pairwise),
@@ -323,16 +321,33 @@ def _finish(
 ) -> NDArray[np.float64]:
     totals = [_total(sums, position) for position in range(len(sums[0]))]
     counted, summed = ([x[group].sum(axis=0) for group in groups] for x in whole)
-    out = np.empty((len(groups) * (1 + plan.pairwise), len(a[0]), len(b[0])))
+    # A single tile has no terms of samples: they follow from its products.
+    shape = (len(a[0]), len(b[0])) if a else (plan.samples, plan.samples)
+    out = np.empty((len(groups) * (1 + plan.pairwise), *shape))
     for k in range(len(groups)):
         part = partial(_without, totals, sums[k] if leave_out else None)
         kept = [g for g in range(len(groups)) if g != k or not leave_out]
-        terms = [side[0][:, kept].sum(axis=1) for side in (a, b)]
-        numbers = (np.array(x)[kept].sum(axis=0) for x in (counted, summed))
-        out[k] = _relationship(plan, part, terms, *numbers)
+        counts, scalars = (np.array(x)[kept].sum(axis=0) for x in (counted, summed))
+        terms = [side[0][:, kept].sum(axis=1) for side in (a, b) if side]
+        if not terms and counts[0]:
+            terms = 2 * [_terms_of_all(plan.samples, part(0), counts)]
+        _relationship(plan, part, terms, counts, scalars, out[k])
         if plan.pairwise:
             out[len(groups) + k] = part(3) + part(5)
     return out
+
+
+def _terms_of_all(
+    n: int, products: NDArray[np.int32], counted: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return n^2 sum g - n sum g c of each sample from the centred products of all n samples.
+
+    c is the sum of g over the samples, so the products of a sample add up to
+    sum (g - 1)(c - n) = sum g c - n sum g - sum c + n V over V variants.
+    """
+    variants, copies = int(counted[0]), int(counted[1])
+    terms: NDArray[np.int64] = n * (n * variants - copies - products.sum(axis=1, dtype=np.int64))
+    return terms
 
 
 def _relationship(
@@ -341,29 +356,31 @@ def _relationship(
     terms: Sequence[NDArray[Any]],
     counted: NDArray[np.int64],
     summed: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    out: NDArray[np.float64],
+) -> None:
+    """Write the relationships to out (rows, columns)."""
     from genobit.engine.gemm import exact
+    from genobit.grm.kernels.sums import exact_ratios
 
-    shape = terms[0].size, terms[1].size
     variants, copies, squares, others = (int(x) for x in counted)
-    numerator: NDArray[Any] = np.zeros(shape)
+    numerator: Any = 0.0
     denominator: Any = summed[0]
-    if variants:
-        rows = terms[0][:, None] + terms[1][None, :]
+    if variants and plan.own:
         n = plan.samples
-        if plan.own:
-            numerator = (part(0) * np.int64(n * n)) + rows + (squares - n * n * variants)
-            if not others:
-                # All integers so far. The division is the only rounding while both are below 2^53.
-                return ratio(2 * numerator, 2 * n * copies - squares)
-            numerator = numerator / (n * n)
-        else:
-            numerator = part(0) + rows + (summed[1] - variants)
+        rows, columns = terms[0] + (squares - n * n * variants), terms[1]
+        if not others:
+            # All integers so far. The division is the only rounding while both are below 2^53.
+            exact_ratios(part(0), rows, columns, n * n, 2 * n * copies - squares, out)
+            return
+        numerator = (part(0) * np.int64(n * n) + rows[:, None] + columns) / (n * n)
+    elif variants:
+        rows = terms[0][:, None] + terms[1][None, :]
+        numerator = part(0) + rows + (summed[1] - variants)
     numerator = numerator + (exact.total(part(6)) if plan.by_digits else part(1))
     if plan.pairwise:
         weights = part(3) if plan.counted else part(2)
         denominator = weights + part(4)
-    return ratio(numerator, denominator)
+    out[:] = ratio(np.broadcast_to(numerator, out.shape), denominator)
 
 
 def ratio(numerator: Any, denominator: Any) -> NDArray[np.float64]:

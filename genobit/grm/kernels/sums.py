@@ -20,6 +20,7 @@ from genobit.engine.gemm.products import products
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.gemm.standardised import blocks
 from genobit.engine.gemm.weighted import gram
+from genobit.engine.simd.jit import njit
 from genobit.grm.kernels.missing_corrections import missing_call_correction
 from genobit.grm.kernels.row_sums import add_row_sums
 
@@ -82,6 +83,26 @@ def centred_products(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
 
     pairs = ((ternary("a", chunk.a), ternary("b", chunk.b)) for chunk in chunks)
     return _sum_of_products("ternary", pairs, _shape(chunks[0]))
+
+
+@njit
+def exact_ratios(
+    products: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    scale: int,
+    denominator: int,
+    out: NDArray[np.float64],
+) -> None:
+    """Write 2 (scale products + rows + columns) / denominator; NaN unless this is positive.
+
+    products, out: (rows, columns).
+    """
+    for i in range(products.shape[0]):
+        for j in range(products.shape[1]):
+            # One pass: numpy would take six, each over fresh memory.
+            numerator = 2 * (scale * np.int64(products[i, j]) + rows[i] + columns[j])
+            out[i, j] = numerator / denominator if denominator > 0 else np.nan
 
 
 def variants_compared(chunks: Sequence[Chunk]) -> NDArray[np.int32]:
