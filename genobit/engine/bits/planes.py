@@ -61,6 +61,18 @@ class PlaneRows(NamedTuple):
         return mask, sign
 
 
+def padded(
+    plane: NDArray[np.uint64], rows: slice, height: int, words: slice = slice(None)
+) -> NDArray[np.uint64]:
+    """Return some rows and words of a plane as ``height`` rows, with zero rows after them."""
+    part = plane[rows, words]
+    if part.shape[0] == height:
+        return np.ascontiguousarray(part)
+    out = np.zeros((height, part.shape[1]), np.uint64)
+    out[: part.shape[0]] = part
+    return out
+
+
 def all_called(bits: int, words: int | None = None) -> NDArray[np.uint64]:
     """Return one row of a called plane without missing calls; words past the bits are 0."""
     used = words_for(bits)

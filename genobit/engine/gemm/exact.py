@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.bits.planes import all_called
+from genobit.engine.bits.planes import all_called, padded
 from genobit.engine.bits.transpose import mirror
-from genobit.engine.gemm.matrix_unit import EDGE, SQUARE, Operand, multiply_kind, padded, usable
+from genobit.engine.gemm.matrix_unit import EDGE, SQUARE, Operand, multiply_kind, usable
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import aligned
 
@@ -89,6 +89,11 @@ def _add_shifted(
             row[left + j] += np.int64(counts[i, j]) << shift
 
 
+def _whole_squares(rows: int) -> int:
+    """Return the rows of a block, a multiple of those of a square of tiles."""
+    return -(-min(rows, EDGE) // SQUARE) * SQUARE
+
+
 def _add_products(
     a: PlaneRows, b: Planes, weights: NDArray[np.int64], upper: bool, out: NDArray[np.int64]
 ) -> None:
@@ -104,11 +109,13 @@ def _add_products(
         part = slice(first, first + MOST_WORDS)
         some = np.ascontiguousarray(digits[..., 64 * part.start : 64 * part.stop])
         for left in range(0, k, EDGE):
-            mask, *sign = (padded(x, left, left + EDGE, SQUARE, part) for x in b)
-            columns, width = Operand(mask, sign[0] if sign else None), mask.shape[0]
+            width = _whole_squares(k - left)
+            mask, *sign = (padded(x, slice(left, left + EDGE), width, part) for x in b)
+            columns = Operand(mask, sign[0] if sign else None)
             for top in range(0, min(m, left + EDGE) if upper else m, EDGE):
-                one, two, called = (padded(x, top, top + EDGE, SQUARE, part) for x in planes)
-                block = counts[: len(one) * width].reshape(-1, width)
+                height, some_rows = _whole_squares(m - top), slice(top, top + EDGE)
+                one, two, called = (padded(x, some_rows, height, part) for x in planes)
+                block = counts[: height * width].reshape(height, width)
                 limits = top - left if upper else -(2**62), np.zeros(width // SQUARE, np.int64)
                 for t, digit in enumerate(some):
                     rows = Operand(one, two, called, digit)

@@ -50,6 +50,8 @@ from genobit.engine.simd.registers import aligned
 from genobit.engine.simd.vector import store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
@@ -297,16 +299,6 @@ def multiply(
                 _add_part(unit, memory, rows, columns, words, diagonal, tops, counts)
 
 
-def padded(plane: Words, start: int, stop: int, multiple: int, words: slice = slice(None)) -> Words:
-    """Return rows start..stop of a plane, and some words of each, with zero rows to a multiple."""
-    part = plane[start:stop, words]
-    if part.shape[0] % multiple == 0:
-        return np.ascontiguousarray(part)
-    out = np.zeros((-(-part.shape[0] // multiple) * multiple, part.shape[1]), np.uint64)
-    out[: part.shape[0]] = part
-    return out
-
-
 def _random_operands(kind: str) -> tuple[Operand, Operand]:
     """Return 64 rows of 17 random words as rows and as columns of a product."""
     rng = np.random.default_rng(0)
@@ -368,3 +360,6 @@ def multiply_ternary(
 ) -> None:
     """Write the sums of products of signs over n to counts: see `multiply`."""
     multiply_kind("ternary", Operand(a, a_sign), Operand(b, b_sign), *limits_and_counts)
+
+
+PRODUCTS: dict[str, Callable[..., None]] = {"and": multiply_and, "ternary": multiply_ternary}

@@ -1,7 +1,8 @@
 """The matrix product over bit planes, block by block: C[i, j] = sum of product(A[i], B[j]).
 
 A product is "and" (positions set in both rows), "xor" (positions that differ) or "ternary" (sum of
-products of values in {-1, 0, 1}, stored as two planes, mask and sign). Blocks of integer counts are
+products of values in {-1, 0, 1}, stored as two planes, mask and sign). "dosage" is six ternary
+products. Blocks of integer counts are
 yielded while they are in cache, so the caller can turn them into r2, tau or distances at once. All
 kernels give the same integers. `options.Options.kernel` names one; "auto" is the fastest on this
 CPU.
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from genobit.engine.bits.planes import Planes
+from genobit.engine.bits.planes import Planes, padded
 from genobit.engine.bits.words import count_rows, interleave
 from genobit.engine.gemm import four_russians, lookup, matrix_unit, popcount, scalar
 from genobit.engine.options import get_options
@@ -52,8 +53,8 @@ class Block(NamedTuple):
     columns: slice
     diagonal: int
     """Columns j >= i + diagonal of row i count."""
-    counts: NDArray[Any]
-    """(group rows, group columns)."""
+    counts: Any
+    """(group rows, group columns), or a tuple of such arrays (`_dosage_sums`)."""
 
 
 class BandRows:
@@ -101,15 +102,6 @@ class _Method(NamedTuple):
     """Most counts in a block."""
 
 
-def _padded(words: NDArray[np.uint64], rows: slice, height: int) -> NDArray[np.uint64]:
-    part = words[rows]
-    if part.shape[0] == height:
-        return np.ascontiguousarray(part)
-    out = np.zeros((height, words.shape[1]), np.uint64)
-    out[: part.shape[0]] = part
-    return out
-
-
 def _table(product: str) -> _Method:
     ternary = product == "ternary"
     table = aligned((256,), np.uint8)
@@ -142,20 +134,12 @@ _METHODS = {
         popcount.multiply_ternary,
         pack_columns=partial(popcount.pack_columns, 1),
     ),
-    ("matrix", "and"): _Method(
-        matrix_unit.SQUARE,
-        matrix_unit.SQUARE,
-        matrix_unit.multiply_and,
-        start=None,
-        block=SQUARE_BLOCK,
-    ),
-    ("matrix", "ternary"): _Method(
-        matrix_unit.SQUARE,
-        matrix_unit.SQUARE,
-        matrix_unit.multiply_ternary,
-        start=None,
-        block=SQUARE_BLOCK,
-    ),
+    **{
+        ("matrix", product): _Method(
+            matrix_unit.SQUARE, matrix_unit.SQUARE, multiply, start=None, block=SQUARE_BLOCK
+        )
+        for product, multiply in matrix_unit.PRODUCTS.items()
+    },
     ("sums", "and"): _Method(1, 1, four_russians.multiply_and, start=None, block=TALL_BLOCK),
     ("sums", "ternary"): _Method(1, 1, four_russians.multiply_ternary, block=TALL_BLOCK),
     ("scalar", "and"): _Method(1, 1, scalar.multiply_and),
@@ -190,7 +174,7 @@ def _packed(
 ) -> tuple[NDArray[Any], ...]:
     """Return the planes' rows as ``count`` rows or panels, packed into ``storage``."""
     if pack is None:
-        return tuple(_padded(plane, rows, count) for plane in planes)
+        return tuple(padded(plane, rows, count) for plane in planes)
     for plane, out in zip(planes, storage, strict=True):
         pack(plane[rows], out[:count])
     return tuple(out[:count] for out in storage)
@@ -254,11 +238,13 @@ def products(
     band_rows: BandRows | None = None,
     columns: int | None = None,
     kind: DTypeLike = np.int32,
+    kernel: str | None = None,
 ) -> Iterator[Block]:
     """Yield blocks of the product of the rows of ``a`` with the rows of ``b``.
 
     a, b: uint64 (rows, words) with zero padding bits; one plane for "and" and "xor", mask and sign
-    for "ternary". Without ``b``, ``a`` is multiplied with itself.
+    for "ternary", these and called for "dosage" (`_dosage_sums`). Without ``b``, ``a`` is
+    multiplied with itself.
 
     - ``group``: planes of a row, interleaved (`stacked`); blocks and bands count rows of ``group``
       planes, and no block splits one.
@@ -267,11 +253,16 @@ def products(
     - ``columns``: most columns of a block, by default `BLOCK_COLUMNS` planes. Wider blocks have
       fewer rows, and narrow bands waste less with narrow blocks.
     - ``kind``: dtype of the counts, int32, or for "and" the result of `count_type`.
+    - ``kernel``: the kernel family, by default that of `chosen_kernel`.
 
     Entries that are not needed hold small numbers.
     """
+    if product == "dosage":
+        limits = {"upper": upper, "band_rows": band_rows, "columns": columns}
+        yield from _dosage_sums(a, a if b is None else b, limits)
+        return
     # Blocks of a band have few rows.
-    kernel = chosen_kernel(product, len(a[0]) if band_rows is None else 0)
+    kernel = kernel or chosen_kernel(product, len(a[0]) if band_rows is None else 0)
     # The "table" kernel supports "xor"; the others compute |a| + |b| - 2 |a & b|.
     by_and = product == "xor" and kernel != "table"
     method = _method(kernel, "and" if by_and else product, kind)
@@ -315,6 +306,24 @@ def products(
             of_rows = slice(start // group, stop // group)
             begin = of_rows.start - (of_columns.start if upper else of_rows.stop)
             yield Block(of_rows, of_columns, begin, wanted)
+
+
+def _dosage_sums(a: Planes, b: Planes, limits: dict[str, Any]) -> Iterator[Block]:
+    """Yield blocks of the six sums over the samples called in both rows, by the matrix unit.
+
+    a, b: mask and sign of x = dosage - 1, and called. ``counts`` has six arrays (rows, columns):
+    the sums of x x', x, x', x^2 and x'^2, and the number of samples.
+    """
+
+    def operands(mask: Any, sign: Any, called: Any) -> tuple[Planes, Planes, Planes]:
+        positive = np.zeros_like(sign)
+        return (mask, sign), (mask, positive), (called, positive)
+
+    (x, xx, one), (y, yy, one_too) = operands(*a), operands(*b)
+    pairs = (x, y), (x, one_too), (one, y), (xx, one_too), (one, yy), (one, one_too)
+    six = (products("ternary", *pair, kernel="matrix", **limits) for pair in pairs)
+    for parts in zip(*six, strict=True):
+        yield parts[0]._replace(counts=tuple(part.counts for part in parts))
 
 
 def _block_shape(

@@ -38,15 +38,15 @@ class PairStatistic(NamedTuple):
 
     planes: Callable[[Any], Planes]
     """Planes of some rows, ``group`` of each row interleaved (`gemm.products.stacked`)."""
-    epilogue: Callable[[NDArray[np.int32], Margins, Margins, int, NDArray[Any]], None]
+    epilogue: Callable[[Any, Margins, Margins, int, NDArray[Any]], None]
     """``epilogue(counts, x, y, diagonal, out)`` fills ``out`` (rows, columns).
 
-    counts: (group rows, group columns); x, y: the margins of the rows and of the columns. Only
+    counts: those of a `gemm.products.Block`; x, y: the margins of the rows and of the columns. Only
     columns j >= i + diagonal of row i count.
     """
     group: int = 1
     product: str = "and"
-    """"and", "xor" or "ternary"."""
+    """"and", "xor", "ternary" or "dosage"."""
     margins: Callable[[Any], Margins] = no_margins
 
 

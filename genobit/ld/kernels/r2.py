@@ -4,7 +4,8 @@ Every statistic is a function of integers: the number n of haplotypes (or sample
 variants and, over these, the sums of x, y, x^2, y^2 and x y. A haplotype is x = 0 or 1. A dosage g
 enters as x = g - 1: the shift changes no correlation and makes the product ternary. Without missing
 calls the sums of x and x^2 belong to a row, and only the product is computed for each pair. With
-missing calls all six sums come from a product of stacked planes. Both ways use the same arithmetic
+missing calls all six sums come from a product of stacked planes, or on a matrix unit from six
+products. All ways use the same arithmetic
 on the same integers, so the result does not depend on the way. For r2 and D' of the haplotype
 frequencies of dosages (`genobit.ld.kernels.em_haplotypes`) the planes of homozygotes are
 multiplied: four products without missing calls, nine with them.
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from genobit.engine.bits.planes import PlaneRows, Planes
 from genobit.engine.bits.words import count_rows
-from genobit.engine.gemm.products import Block, count_type, products, stacked
+from genobit.engine.gemm.products import Block, chosen_kernel, count_type, products, stacked
 from genobit.engine.pairwise.statistic import Float, Margins, PairStatistic
 from genobit.engine.simd.jit import njit
 from genobit.ld.kernels import em_haplotypes
@@ -119,6 +120,17 @@ def _dosage_block(counts: NDArray[np.int32], code: int, out: Float) -> None:
 
 
 @njit
+def _sums_block(sums: tuple[NDArray[np.int32], ...], code: int, out: Float) -> None:
+    """Compute out (rows, columns) from the six sums of dosages, each (rows, columns)."""
+    products, xs, ys, xxs, yys, numbers = sums
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            n, x, y = float(numbers[i, j]), float(xs[i, j]), float(ys[i, j])
+            scale = inverse_root(n, x, float(xxs[i, j])) * inverse_root(n, y, float(yys[i, j]))
+            out[i, j] = _statistic(code, n, x, y, scale, float(products[i, j]))
+
+
+@njit
 def _inverse_roots(
     n: float, x: NDArray[np.float64], xx: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -154,6 +166,11 @@ def _stacked(rows: PlaneRows) -> Planes:
     return stacked(*planes, rows.call_mask())
 
 
+def _signs_and_calls(rows: PlaneRows) -> Planes:
+    """Return the planes of product "dosage": mask and sign of g - 1, and called."""
+    return (*rows.ternary(), rows.call_mask())
+
+
 def statistic(name: str, a: PlaneRows, b: PlaneRows | None = None) -> PairStatistic:
     """Return a statistic of `STATISTICS` or `em_haplotypes`, for rows such as ``a`` and ``b``."""
     complete = a.complete() and (b is None or b.complete())
@@ -169,10 +186,14 @@ def statistic(name: str, a: PlaneRows, b: PlaneRows | None = None) -> PairStatis
     if complete:
         product = "and" if a.haplotypes else "ternary"
         return PairStatistic(_operand, partial(_complete, code=code, n=n), 1, product, sums)
-    block = _haplotype_block if a.haplotypes else _dosage_block
-    return PairStatistic(
-        _stacked, partial(_missing, block=block, code=code), 2 + (not a.haplotypes)
-    )
+    if a.haplotypes:
+        return PairStatistic(_stacked, partial(_missing, block=_haplotype_block, code=code), 2)
+    if chosen_kernel("ternary", len(a.planes[0])) == "matrix":
+        # Six products of bytes in place of nine of bits.
+        return PairStatistic(
+            _signs_and_calls, partial(_missing, block=_sums_block, code=code), product="dosage"
+        )
+    return PairStatistic(_stacked, partial(_missing, block=_dosage_block, code=code), 3)
 
 
 def _complete(
