@@ -26,8 +26,8 @@ class EpistasisLimits:
         Largest r2 between two members of a combination.
     prefilter
         Search only this many variants: the variants with the largest single-variant mutual
-        information. Variants in ``variants_0`` and ``variants_1`` are always searched. A
-        search of a quantitative phenotype (``statistic="f"``) has no prefilter.
+        information. Variants in ``variants_0`` and ``variants_1`` are always searched. The
+        statistics "f", "linear" and "logistic" have no prefilter.
     min_n
         Smallest number of samples with calls at all members of a ranked combination. The default is
         half of the samples with a phenotype. With few samples, large scores arise by chance.

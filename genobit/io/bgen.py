@@ -50,14 +50,14 @@ def open_bgen(
         none, they are read from the .sample file of the same name in the same folder.
     ref
         The reference allele: the "first" or the "last" allele of the file. The other allele is
-        counted. plink2 writes the reference last (``--export bgen-1.2``), unless it is told
-        ``ref-first``; UK Biobank and qctool write it first.
+        counted. plink2 writes the reference last (``--export bgen-1.2``), unless ``ref-first`` is
+        given; UK Biobank and qctool write it first.
     hard_call_threshold
         A dosage gives a call if it is at most this far from 0, 1 or 2, else the call is missing.
         At least 0 and below 0.5. The default is that of ``plink2 --hard-call-threshold``.
     multiallelic
-        How to treat variants with another number of alleles than two: "refuse" raises an error,
-        "drop" leaves them out.
+        Rule for variants that do not have exactly two alleles: "refuse" raises an error, "drop"
+        leaves them out.
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of up to 2,048 variants and about
         16 MB. A chunk has all samples.
@@ -71,8 +71,8 @@ def open_bgen(
     - `call_genotype_phased`: bool, lazy; true for the calls of a phased variant and for haploid
       calls. A heterozygous call is phased only if the dosages of its two haplotypes differ by more
       than 0.5, as in plink2.
-    - `call_dosage`: float32, lazy; expected copies of the counted allele, NaN if missing. Of a
-      haploid call it is between 0 and 1.
+    - `call_dosage`: float32, lazy; expected copies of the counted allele, NaN if missing. For a
+      haploid call, it is between 0 and 1.
     - `call_uncertain`: bool, lazy; true for calls that `hard_call_threshold` sets to missing.
       ``ds.call_uncertain.sum().compute()`` counts them in one pass over the file.
     - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`, `variant_id`
@@ -94,8 +94,8 @@ def open_bgen(
         If the file is not BGEN, is truncated or damaged, or has no sample ids. If the .sample file
         has another number of samples. If a variant has more or fewer than two alleles. If
         genotypes are damaged or have more than two copies, when their chunk is computed. Damage is
-        found by the checksums of blocks; uncompressed blocks and those of many Zstandard files have
-        none, and there only impossible values raise an error.
+        found by the checksums of blocks; uncompressed blocks, and blocks of many Zstandard files,
+        have none. Without a checksum, only impossible values raise an error.
     OSError
         If the file is changed between opening and computing.
     ImportError

@@ -229,8 +229,8 @@ def open_pgen(
       stay as stored in the file.
     - `call_genotype_phased`: bool, lazy; true for homozygous calls and for heterozygous calls with
       phase.
-    - `call_dosage`, if asked for: float32, lazy; dosage of the first ALT from 0 to 2, NaN is
-      missing. A call without a stored dosage has the number of its alleles.
+    - `call_dosage`, with ``dosages``: float32, lazy; dosage of the first ALT from 0 to 2, NaN is
+      missing. If no dosage is stored for a call, this is its number of copies of the first ALT.
     - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`, `variant_id`
       and `variant_allele` (REF first, then each ALT; "" where a variant has fewer alleles).
       `variant_quality`, `variant_filter` with `filter_id` and `variant_genetic_position` (in
@@ -244,7 +244,7 @@ def open_pgen(
 
     A dosage is the number of copies of the first ALT, as stated in
     `call_genotype.attrs["counted_allele"]`. This text also says if the reference is provisional, as
-    in files that were made of a .bed.
+    in files that were made from a .bed.
 
     Raises
     ------

@@ -210,9 +210,9 @@ def open_plink(
     Parameters
     ----------
     path
-        Path of the .bed file, or the common prefix of the three files. An address such as
-        "https://host/cohort.bed" or "s3://bucket/cohort" is read by ranges of bytes; the extra
-        "remote" has the packages.
+        Path of the .bed file, or the common prefix of the three files. Of a file at an address,
+        such as "https://host/cohort.bed" or "s3://bucket/cohort", only the needed parts are
+        downloaded. This needs the extra "remote".
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of about 64 MB. A chunk
         has all samples.
@@ -241,7 +241,7 @@ def open_plink(
     FileNotFoundError
         If one of the three files is missing.
     OSError
-        If an address cannot be read, or its server sends no parts of files.
+        If an address cannot be read, or its server cannot send parts of files.
     ValueError
         If the .bed has a wrong header or size, or is sample-major. If a line of the .bim or .fam is
         malformed, or two samples have the same ids.

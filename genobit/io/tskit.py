@@ -53,14 +53,14 @@ def open_tskit(
     Parameters
     ----------
     path_or_ts
-        Path of a .trees file, or a ``tskit.TreeSequence``. Tasks of a tree sequence in memory hold
-        it, and other processes get a copy with each task: on a cluster, write it with
+        Path of a .trees file, or a ``tskit.TreeSequence``. If the tree sequence is in memory, other
+        processes get a copy of it with each task. On a cluster, therefore write it with
         ``ts.dump(path)`` and open the path.
     contig
         Name of the contig, which a tree sequence does not have.
     isolated_as_missing
-        Whether samples without ancestors and mutations at a site are missing, as tskit and its VCF
-        have it. Otherwise they have the ancestral state.
+        Whether samples without ancestors and mutations at a site are missing, as in tskit and its
+        VCF. Otherwise they have the ancestral state.
     haploid
         Whether each sample node is a haploid sample, whatever its individual.
     chunks
@@ -80,7 +80,8 @@ def open_tskit(
     - `sample_id`: "tsk_0" and so on, by individual, as ``ts.write_vcf`` names them; with
       ``haploid`` by sample node. Individuals without sample nodes are left out.
     - `sample_population`, if nodes have populations: the name in the metadata, else the number.
-      Nodes of several populations have all names, such as "A/B"; nodes without one have "".
+      A sample with nodes of several populations has all names, such as "A/B"; without a population
+      it has "".
 
     Raises
     ------

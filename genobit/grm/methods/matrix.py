@@ -40,8 +40,8 @@ class GRMMethods:
         ----------
         method
             "vanraden1" (the default), "vanraden2", "gcta", "endelman_jannink", "dominance",
-            "hadamard" (additive by additive), "king" (KING-robust kinship) or "ibs" (share of
-            alleles identical by state). `genobit.grm.matrix` has the formulas.
+            "hadamard" (additive-by-additive epistasis), "king" (KING-robust kinship) or "ibs"
+            (share of alleles identical by state). `genobit.grm.matrix` has the formulas.
         missing
             "mean" imputes the mean of a variant. "pairwise" sums over the variants called in both
             samples. The default is "pairwise" for "gcta", "king" and "ibs", and "mean" for the

@@ -41,7 +41,8 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
     r"""Write genotypes as a PLINK 2 fileset: PREFIX.pgen, PREFIX.pvar and PREFIX.psam.
 
     Calls are computed and written a chunk at a time, so lazy genotypes need not fit in memory. The
-    three files appear together when writing has finished. After an error there is none of them.
+    three files get their names together when writing has finished. After an error, none of them
+    exists.
 
     Parameters
     ----------
@@ -82,15 +83,16 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
 
     Notes
     -----
-    - A haploid call is written as a homozygous one, as PLINK does. Planes of haplotypes do not
-      tell it from a call with one missing allele, which is refused: write the genotypes.
+    - A haploid call is written as a homozygous one, as PLINK does. Packed haplotypes do not
+      distinguish it from a call with one missing allele, which raises an error. Therefore write
+      genotypes.
     - The .pvar has CHROM, POS, ID, REF and ALT, and QUAL, FILTER and CM if the Dataset has
       `variant_quality`, `variant_filter` and `variant_genetic_position` (0 for NaN).
     - The .psam has IID, and FID, PAT, MAT and SEX if the Dataset has their variables.
       `sample_phenotype` is the column PHENO1. Any other variable `sample_NAME` of numbers or
       booleans is the column NAME; a boolean is 1 for false and 2 for true. Text along samples is
       left out.
-    - The references of genotypes that were opened from a .bed are marked as provisional.
+    - If the genotypes come from a .bed, their reference alleles are marked as provisional.
 
     References
     ----------

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | None = None) -> Path:
     r"""Write genotypes as a PLINK 1 fileset: PREFIX.bed, PREFIX.bim and PREFIX.fam.
 
-    Genotypes are computed and written a chunk at a time, so they need not fit in memory. The bytes
-    are those of ``plink2 --make-bed``. The three files appear when all are complete, the .bed last.
+    Genotypes are computed and written a chunk at a time, so they need not fit in memory. The files
+    are the same as from ``plink2 --make-bed``, byte by byte. They get their names when all three
+    are complete, the .bed last.
 
     Parameters
     ----------
@@ -70,15 +71,15 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
       as `open_plink` reads them. An allele without a name is written as ".".
     - A call with one missing allele is missing, as with ``plink2 --vcf-half-call m``. The file
       keeps no phase.
-    - Planes of haplotypes do not tell a haploid call from a call with one missing allele, so it
-      becomes missing. To keep haploid calls, count them twice in the genotypes; the message about
-      a lower ploidy shows how.
+    - In packed haplotypes, a haploid call cannot be distinguished from a call with one missing
+      allele, so it becomes missing. To keep haploid calls, count them twice in the genotypes; the
+      message about a lower ploidy shows how.
     - The .fam has ``sample_family_id``, ``sample_id``, ``sample_father_id``, ``sample_mother_id``,
       ``sample_sex`` and ``sample_phenotype``. Without them it has 0, and -9 for the phenotype.
       Centimorgans are ``variant_genetic_position``, 0 for NaN.
     - Contigs keep their names, where plink2 writes "chr1" as "1" and "23" as "X" unless
       ``--output-chr`` says otherwise.
-    - Rows of an untouched `open_plink` Dataset are copied. Planes are rearranged without calls.
+    - If the Dataset comes from `open_plink` without changes, the rows of the .bed are copied.
 
     Examples
     --------

@@ -37,8 +37,8 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     """Write genotypes as a VCF Zarr 0.4 store.
 
     Genotypes are computed and written a chunk at a time, so they need not fit in memory. The store
-    gets its name when it is complete. `open_vcf_zarr`, sgkit and ``vcztools`` read it. To make VCF
-    of it, run ``vcztools view``.
+    gets its name when it is complete. `open_vcf_zarr`, sgkit and ``vcztools`` read it. ``vcztools
+    view`` converts it to VCF.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
       view`` prints those along variants as INFO, and those with ``call_`` as FORMAT.
     - ``call_genotype`` and ``call_genotype_phased`` stay as they are. Calls without
       ``call_genotype_phased`` are unphased. Planes of haplotypes are phased.
-    - Planes of haplotypes do not tell the haploid call (1, -2) from (1, -1), which lacks an allele,
-      so it becomes the latter. Write the genotypes to keep haploid calls.
+    - Packed haplotypes do not distinguish the haploid call (1, -2) from the call (1, -1), which has
+      a missing allele. Both are written as (1, -1). To keep haploid calls, write genotypes.
     - A missing ``variant_quality`` (NaN) is "." in the VCF.
     - All variables have the same chunks: 1,000 variants, or as many as take 64 MB, and 10,000
       samples. ``region_index`` lets ``vcztools view --regions`` read few of them.

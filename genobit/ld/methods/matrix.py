@@ -49,8 +49,8 @@ class LDMethods:
             variants are compared with each other.
         window
             Largest distance between two variants: a number of variants (1000) or a distance
-            ("500kb", "0.5cM"). Pairs on different contigs are left out. The result is a band,
-            (variants, offsets).
+            ("500kb", "0.5cM"). Pairs on different contigs are left out. The result then has the
+            dimensions (variants, offsets).
         compute
             Compute at once, in memory. A result larger than ``get_options().eager_limit`` bytes is
             refused; the error gives its size.

@@ -43,8 +43,8 @@ class LDSitesMethods:
             "missing": a gap is a missing value. "state": a gap is one more state.
         window
             Largest distance between two sites: a number of sites (100), or base pairs ("500bp",
-            "1kb") if the sites have the coordinate ``variant_position``. The result is a band,
-            (sites, offsets).
+            "1kb") if the sites have the coordinate ``variant_position``. The result then has the
+            dimensions (sites, offsets).
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
