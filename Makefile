@@ -58,14 +58,13 @@ test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
 FUZZ_SECONDS ?= 60
 # 0: another each time.
 FUZZ_SEED ?= 0
-fuzz: $(VENV)/.developer ## broken files made up by atheris, FUZZ_SECONDS=60 for each reader
+fuzz: $(VENV)/.developer ## broken files made up by atheris, two readers at a time, FUZZ_SECONDS=60 each
 	@$(PIP) --group fuzz
 	@mkdir -p build/fuzz
-	@for reader in $$($(BIN)/python -m tests.hostile.fuzz); do \
-	  echo "Fuzzing $$reader"; \
-	  (cd build/fuzz && PYTHONPATH=$(CURDIR) $(abspath $(BIN))/python -m tests.hostile.fuzz $$reader \
-	    -seed=$(FUZZ_SEED) -max_total_time=$(FUZZ_SECONDS) -verbosity=0 2>$$reader.log) || { tail -40 build/fuzz/$$reader.log; exit 1; }; \
-	done
+	@$(BIN)/python -m tests.hostile.fuzz | PYTHONPATH=$(CURDIR) xargs -P 2 -I{} sh -c \
+	  'cd build/fuzz && echo "Fuzzing {}" && $(abspath $(BIN))/python -m tests.hostile.fuzz {} \
+	    -seed=$(FUZZ_SEED) -max_total_time=$(FUZZ_SECONDS) -verbosity=0 2>{}.log \
+	    || { tail -40 {}.log; exit 255; }'
 
 bounds: $(VENV)/.developer ## the unit tests with each access of a kernel checked; kernels are compiled once
 	GENOBIT_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \
