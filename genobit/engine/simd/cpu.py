@@ -23,6 +23,9 @@ class Host(NamedTuple):
     tiles: bool = False
     """Whether a matrix unit multiplies tiles of signed bytes (Intel AMX). Linux must permit it
     too: `genobit.engine.simd.amx.permitted`."""
+    slow_ternary: bool = False
+    """Whether an instruction of three registers (``vpternlogq``) takes as long as two instructions.
+    Measured on Zen 4, 0.27 ns after a move, against 0.14 ns of an AND."""
 
 
 def _assembly(instructions: str) -> str:
@@ -66,4 +69,5 @@ def host() -> Host:
         # LLVM ends the process if it compiles a tile instruction for a CPU without tiles, so read
         # the features. A CPU's name alone does not count: NUMBA_CPU_FEATURES must list them.
         {"+amx-tile", "+amx-int8"} <= set(target_description()[2].split(",")),
+        target_description()[1] == "znver4",
     )
