@@ -188,7 +188,7 @@ def _narrow_steps(
 
 
 @njit
-def _transpose_words(
+def transpose_words(
     source: NDArray[np.uint64], start: int, stride: int, out: NDArray[np.uint64], to: int, step: int
 ) -> None:
     """Transpose eight words of eight rows: word w of row k goes to ``out[to + w * step + k]``."""
@@ -233,7 +233,7 @@ def _gather(words: NDArray[np.uint64], start: int, stride: int, tile: NDArray[np
     Word w of row 64 g + k goes to word g of line k of block w.
     """
     for k in range(64):
-        _transpose_words(words, start + k * stride, 64 * stride, tile, k * WORD_LANES, BLOCK)
+        transpose_words(words, start + k * stride, 64 * stride, tile, k * WORD_LANES, BLOCK)
 
 
 @njit
@@ -302,7 +302,7 @@ def _transpose_group(
     _narrow_steps(block, block, 0, WORD_LANES)
     if width == 1 and 64 * (w + WORD_LANES) <= bits:
         for k in range(0, 64, WORD_LANES):
-            _transpose_words(block, k * WORD_LANES, WORD_LANES, target, 64 * w + k, 64)
+            transpose_words(block, k * WORD_LANES, WORD_LANES, target, 64 * w + k, 64)
         return
     for lane in range(min(WORD_LANES, n - w)):
         bit = 64 * (w + lane)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.engine.bits.words import transpose_words
 from genobit.engine.gemm.carry_save import add_one, add_two, bits_in, no_bits
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.lane_moves import shift_left
@@ -54,14 +55,23 @@ def pack_columns(dealt: int, words: NDArray[np.uint64], out: NDArray[np.uint64])
     rows, n = words.shape
     panels, _, columns = out.shape
     lanes = columns // dealt
-    for panel in range(panels):
-        first = panel * columns
-        for w in range(n):
-            for part in range(dealt):
-                for lane in range(lanes):
-                    row = first + lane * dealt + part
-                    word = words[row, w] if row < rows else np.uint64(0)
-                    out[panel, w, part * lanes + lane] = word
+    source, target = words.reshape(-1), out.reshape(-1)
+    for at in range(0, panels * columns, WORD_LANES):
+        panel, column = divmod(at, columns)
+        part, lane = divmod(column, lanes)
+        first = panel * columns + lane * dealt + part
+        left = panel * n * columns + column
+        if n >= WORD_LANES and first + (WORD_LANES - 1) * dealt < rows:
+            for w in range(0, n, WORD_LANES):
+                # The last eight words overlap those before.
+                word = min(w, n - WORD_LANES)
+                start, to = first * n + word, left + word * columns
+                transpose_words(source, start, dealt * n, target, to, columns)
+            continue
+        for lane in range(WORD_LANES):
+            row = first + lane * dealt
+            for w in range(n):
+                target[left + w * columns + lane] = words[row, w] if row < rows else np.uint64(0)
 
 
 @njit
