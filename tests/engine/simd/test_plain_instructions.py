@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.engine.bits.transpose import _turn
 from genobit.engine.gemm.carry_save import carried
 from genobit.engine.simd import cpu, jit, plain, vector
 from genobit.engine.simd.amx import (
@@ -197,6 +198,7 @@ def _quads(words, i, rows, out):
 
 KERNELS: list[Any] = [
     _words, _registers, _bytes, _lookups, _masks, _signs, _keys, _floats, _counts, _ratios, _quads,
+    _turn,
 ]  # fmt: skip
 
 
@@ -265,6 +267,12 @@ def test_instructions__are_all_compared() -> None:
 def test_words(dtype: Any, seed: int, i: int) -> None:
     x = octets(seed, 20, np.uint64)
     same(_words, x, i, octets(seed, 24, dtype), np.zeros(88, np.uint64))
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+@given(seed=seeds, i=places)
+def test_squares(dtype: Any, seed: int, i: int) -> None:
+    same(_turn, octets(seed, 100, dtype), i, 11, np.zeros(80, dtype), i, 9)
 
 
 @given(seed=seeds, i=places)
