@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the commands and their options."""
-    top = argparse.ArgumentParser(prog="genobit", description="Population genetics on bit planes.")
+    top = argparse.ArgumentParser(prog="genobit", description="Analyse genotypes and trees.")
     commands = top.add_subparsers(dest="command", required=True)
 
     demo = commands.add_parser(
@@ -109,13 +109,13 @@ def parser() -> argparse.ArgumentParser:
     about.add_argument("--json", action="store_true", help="print JSON instead of a table")
     about.set_defaults(run=run_info)
 
-    warm = commands.add_parser("warm", help="compile the usual kernels ahead, on all cores")
+    warm = commands.add_parser("warm", help="compile the code of analyses beforehand")
     warm.add_argument(
         "analyses", nargs="*", metavar="ANALYSIS", help="ld, grm, kendall ...; by default all"
     )
     warm.set_defaults(run=run_warm)
 
-    _add_pack(commands.add_parser("pack", help="pack a genotype file into a Zarr store of planes"))
+    _add_pack(commands.add_parser("pack", help="pack a genotype file into a Zarr store"))
     _add_report(commands.add_parser("report", help="write an HTML report about a genotype file"))
     return top
 

@@ -194,7 +194,7 @@ def unmet_need_of_array(da: xr.DataArray, method: str) -> str:
     >>> import xarray as xr
     >>> aln = xr.DataArray([list("ACGT")], dims=("taxa", "sites"))
     >>> unmet_need_of_array(aln, "parsimony"), unmet_need_of_array(aln, "kendall")
-    ('', 'numbers, not <U1')
+    ('', 'numbers, not text')
     """
     if method not in {"kendall", "kendall_pairs", "similarity"}:
         dims = ", ".join(map(str, da.dims)) or "none"
@@ -203,7 +203,7 @@ def unmet_need_of_array(da: xr.DataArray, method: str) -> str:
     if da.ndim != 2:
         return f"two dimensions (here {da.ndim})"
     if da.dtype.kind not in "biuf":
-        return f"numbers, not {da.dtype}"
+        return f"numbers, not {'text' if da.dtype.kind in 'US' else da.dtype}"
     if method == "similarity" and not _is_binary(da):
         return "zeros and ones"
     known, what = (BITS, "bits") if method == "similarity" else (OBSERVATIONS, "observations")

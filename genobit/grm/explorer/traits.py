@@ -105,7 +105,7 @@ class GRMTraits(Explorer):
         return self._saved(path, dataset_writers(matrix.to_dataset(name=matrix.name)), what)
 
     def show_any(self) -> None:
-        """List pairs of any relationship: clear the range ``between``."""
+        """List pairs of any relationship: remove the range of the histogram."""
         self.between = None
 
     def zoom_to_selection(self) -> None:
