@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 import bokeh
 import holoviews as hv
 from bokeh.embed import json_item
-from bokeh.models import Plot
+from bokeh.models import Axis, Plot
+from bokeh.models.annotations import Title
 from bokeh.models.tools import SelectTool
 from bokeh.models.widgets import Widget
 from bokeh.util.paths import static_path
@@ -246,9 +247,22 @@ def _embedded(model: Any, needed: list[str], sent: list[str]) -> str:
     item = _packed(json.dumps(json_item(model, theme=theme())))
     values = ", ".join(json.dumps(v) for v in (target, bokeh.__version__, needed, parts, item))
     return (
-        f'<div class="genobit-figure" id="{target}">{escape(_UNDRAWN)}</div>\n'
+        f'<div class="genobit-figure" id="{target}" role="figure" aria-label="{_name(model)}">'
+        f"{escape(_UNDRAWN)}</div>\n"
         f"<script>\n{_loader()}({values})\n</script>"
     )
+
+
+def _name(model: Any) -> str:
+    """Return the name of a figure for screen readers: its titles and axes."""
+
+    def texts(kind: type, field: str) -> list[str]:
+        # Bokeh selects from a set; ids grow in the order in which the parts were made.
+        parts = sorted(model.select({"type": kind}), key=lambda part: (len(part.id), part.id))
+        return [text for part in parts if part.visible and (text := getattr(part, field))]
+
+    found = texts(Title, "text") + texts(Axis, "axis_label") or ["figure"]
+    return escape("; ".join(dict.fromkeys(found)).replace("\n", ", "))
 
 
 def _pieces(model: Any) -> list[str]:

@@ -246,12 +246,25 @@ def test_plots_display_without_hv_extension() -> None:
     assert run("-c", code) == ""
 
 
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"title": 'the "a" & b\nof c', "ylabel": ""}, "the &quot;a&quot; &amp; b, of c; x"),
+        ({"title": "", "xlabel": "score", "ylabel": "variants"}, "score; variants"),
+        ({"title": "a", "yaxis": None}, "a; x"),
+    ],
+)
+def test_figures_have_a_name_for_screen_readers(options: dict[str, Any], name: str) -> None:
+    page = Figure(hv.Curve(np.arange(3.0)).opts(**options))._repr_html_()
+    assert f'role="figure" aria-label="{name}">' in page
+
+
 def test_loader_takes_the_arguments_in_order() -> None:
     page = Figure(hv.Curve(np.arange(3.0)))._repr_html_()
     values = re.search(r"\}\)\((.*)\)\n</script>", page, re.DOTALL)
     assert values
     target, version, needed, parts, item = json.loads(f"[{values[1]}]")
-    assert page.startswith(f'<div class="genobit-figure" id="{target}">')
+    assert page.startswith(f'<div class="genobit-figure" id="{target}" ')
     assert (needed, list(parts)) == (["bokeh"], ["bokeh"])
     assert item.startswith("H4sI")
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", version)
