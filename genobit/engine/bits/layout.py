@@ -76,7 +76,8 @@ def require_sound(
     the message. ``last`` tells whether the chunk holds the last words of its rows.
     """
     padding = ~tail_mask(layout.bits) if last else np.uint64(0)
-    ends = words[:, -1]
+    # A copy, because rows are cache lines apart and this is read twice.
+    ends = words[:, -1].copy()
     suspects = np.flatnonzero(((ends & padding) != 0) | (ends == UNWRITTEN))
     for k in suspects:
         place = f"{name} at {layout.rows}={row + int(k)}"
