@@ -342,7 +342,7 @@ def _terms_of_all(
 ) -> NDArray[np.int64]:
     """Return n^2 sum g - n sum g c of each sample from the centred products of all n samples.
 
-    c is the sum of g over the samples, so the products of a sample add up to
+    c is the sum of g over the samples. The products of a sample therefore add up to
     sum (g - 1)(c - n) = sum g c - n sum g - sum c + n V over V variants.
     """
     variants, copies = int(counted[0]), int(counted[1])
