@@ -108,7 +108,7 @@ class Explore(SuggestsNames):
             blocks are computed for the variants in view.
         association
             Table with a p-value for each variant, as for `ds.genobit.plot.region`. With it, a plot
-            of -log10 of p stands above the heatmap. Its points have the colour of their r² with the
+            of -log10 of p is drawn above the heatmap. The colour of a point shows its r² with the
             lead variant. A click on a point chooses the lead variant.
         **initial
             `selection`, a `genobit.Selection` to share with other explorers. All other arguments
@@ -262,7 +262,7 @@ class ExploreArray(SuggestsNames):
         trees
             Trees in any form that `.genobit.parsimony()` takes, or the result of
             `.genobit.parsimony_search()`. By default, the explorer searches for the shortest trees:
-            at once for up to 60 taxa, otherwise when the search button is clicked.
+            at once for up to 60 taxa, otherwise after a click on the button "find trees".
         **initial
             `selection`, a `genobit.Selection` to share with other explorers. All other arguments
             are initial values of the traits of `ParsimonyExplorer`, such as `site=17`.

@@ -46,7 +46,7 @@ class ParsimonyExplorer(ParsimonyTraits):
     trees
         Trees in any form that `.genobit.parsimony()` takes, or the result of
         `.genobit.parsimony_search()`. By default, the explorer searches for the shortest trees: at
-        once for up to 60 taxa, otherwise when the search button is clicked.
+        once for up to 60 taxa, otherwise after a click on the button "find trees".
     selection
         Selection to share with other explorers; by default a new one. Taxa are samples of the
         selection, and sites are its variants.
