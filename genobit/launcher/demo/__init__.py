@@ -39,6 +39,7 @@ def run(folder: Path) -> Path:
     bits = pack(cohort, folder / "sample.gb", watch)
     expr = gb.sample_expression()
     aln = gb.sample_alignment()
+    print("Compiling kernels, which takes about a minute on the first run", flush=True)
     with watch.step(
         "Compile the kernels, or load them from the cache", "256 variants", "all genes"
     ):
