@@ -30,8 +30,12 @@ Partial = Callable[..., Sums]
 Finish = Callable[..., "NDArray[Any]"]
 
 FAN_IN = 4
-LEAF_BITS = 2**26
-"""Calls of one side of a leaf: a task of about 50 ms on tiles of 2,048 samples."""
+LEAF_BITS = 3 * 2**23
+"""Calls of one side of a leaf: a task of about 100 ms on tiles of 2,048 samples.
+
+A chunk of variants has a few more (`by_samples.CHUNK_CALLS`). So each chunk of a single tile is
+a leaf, and threads share the chunks evenly.
+"""
 
 
 class SampleChunks(NamedTuple):
