@@ -29,7 +29,7 @@ from bokeh.util.paths import static_path
 from holoviews.core.dimension import LabelledData
 
 from genobit.engine.files import WRITE, local_path, replacing
-from genobit.visual.theming import theme
+from genobit.visual.theming import make_readable, theme
 
 if TYPE_CHECKING:
     import os
@@ -218,6 +218,7 @@ def drawn(plot: Any) -> Any:
         # HoloViews makes figures with a frame size "fixed", and Bokeh then misses the total size.
         if figure.sizing_mode == "fixed" and figure.width is None:
             figure.sizing_mode = None
+    make_readable(model)
     return model
 
 

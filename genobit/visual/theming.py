@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from bokeh.models import HoverTool, Toolbar
 from bokeh.themes import Theme
 
 from genobit.visual.tokens import BANDS, DARK, DARK_BANDS, DARK_GROUPS, GROUPS, LIGHT, ramp
@@ -15,6 +17,25 @@ from genobit.visual.tokens import BANDS, DARK, DARK_BANDS, DARK_GROUPS, GROUPS, 
 STEPS = 512
 #: JavaScript function that replaces the colours in the text of a document.
 DARKENING = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+
+
+#: A row of a tooltip. Bokeh's own has a pale blue label, which is hard to read on white.
+_ROW = (
+    '<div style="display: table-row">'
+    '<span style="display: table-cell; text-align: right; opacity: 0.75">{}:&nbsp;</span>'
+    '<span style="display: table-cell">{}</span></div>'
+)
+
+
+def make_readable(model: Any) -> None:
+    """Give the tooltips and toolbars of a Bokeh model colours that suit light and dark pages."""
+    for hover in model.select({"type": HoverTool}):
+        if isinstance(hover.tooltips, list):
+            rows = (_ROW.format(escape(label), value) for label, value in hover.tooltips)
+            hover.tooltips = "".join(rows)
+    for toolbar in model.select({"type": Toolbar}):
+        # Bokeh makes those within a figure white on dark pages, too.
+        toolbar.styles = {"background-color": LIGHT.paper}
 
 
 def dark_colours() -> dict[str, Any]:

@@ -35,7 +35,7 @@ from bokeh.models import Plot
 from bokeh.protocol import Protocol
 from bokeh.util.paths import static_path
 
-from genobit.visual.theming import DARKENING, dark_colours, theme
+from genobit.visual.theming import DARKENING, dark_colours, make_readable, theme
 
 if TYPE_CHECKING:
     from genobit.visual.explorer.home import UiThread
@@ -195,6 +195,7 @@ def document_of(view: Any) -> Document:
         # HoloViews fixes the size of the frame, and Bokeh then misses the total size.
         if figure.sizing_mode == "fixed" and figure.width is None:
             figure.sizing_mode = None
+    make_readable(plot.state)
     document.add_root(plot.state)
     return document
 
