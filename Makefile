@@ -61,7 +61,7 @@ FUZZ_SEED ?= 0
 fuzz: $(VENV)/.developer ## broken files made up by atheris, two readers at a time, FUZZ_SECONDS=60 each
 	@$(PIP) --group fuzz
 	@mkdir -p build/fuzz
-	@$(BIN)/python -m tests.hostile.fuzz | PYTHONPATH=$(CURDIR) xargs -P 2 -I{} sh -c \
+	@set -o pipefail; $(BIN)/python -m tests.hostile.fuzz | PYTHONPATH=$(CURDIR) xargs -P 2 -I{} sh -c \
 	  'cd build/fuzz && echo "Fuzzing {}" && $(abspath $(BIN))/python -m tests.hostile.fuzz {} \
 	    -seed=$(FUZZ_SEED) -max_total_time=$(FUZZ_SECONDS) -verbosity=0 2>{}.log \
 	    || { tail -40 {}.log; exit 255; }'

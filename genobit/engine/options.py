@@ -61,7 +61,7 @@ class Options:
     compilation follows this option, too.
     """
     plot_theme: str = "light"
-    """Background of the plots of `genobit.plots`: "light" or "dark"."""
+    """Theme of the page around the plots of `genobit.plots`: "light" or "dark"."""
     plot_scale: float = 1.0
     """Scale factor for the size of the plots of `genobit.plots`."""
 

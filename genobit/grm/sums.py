@@ -53,7 +53,7 @@ class Plan(NamedTuple):
     """Whether frequencies are those of the samples."""
     pairwise: bool
     counted: bool
-    """Whether weights are 0 or 1, so that dosages are standardised."""
+    """Whether dosages are standardised, so that weights are 0 or 1."""
     by_digits: bool
     """Whether products of standardised dosages are exact integers (`genobit.engine.gemm.exact`)."""
 

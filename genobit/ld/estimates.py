@@ -15,6 +15,7 @@ from genobit.data.alignment import SITES, alignment_of
 from genobit.data.checks import check_one_of
 from genobit.data.estimates import Call, Genotypes, estimate, lazy, product_line
 from genobit.data.windows import window_ends
+from genobit.engine.gemm.products import chosen_kernel
 from genobit.engine.options import get_options
 from genobit.engine.schedule import costs
 from genobit.ld import sites as site_statistics
@@ -179,8 +180,10 @@ def _tiles(own: Genotypes, last: NDArray[np.int64]) -> int:
 
 def _tile_costs(own: Genotypes, tiles: Callable[[int], int]) -> tuple[str, ...]:
     """Describe the product, and tiles of several sizes."""
-    # Dosages with missing calls are nine products of planes.
-    complete_dosages = own.layout.kind == "dosage" and not own.missing
+    # Dosages with missing calls are nine "and" products of planes, or six of bytes.
+    ternary = own.layout.kind == "dosage" and (
+        not own.missing or chosen_kernel("ternary", max(own.rows, default=1)) == "matrix"
+    )
     found = costs.tile_costs(
         "ld",
         own.variants,
@@ -189,4 +192,4 @@ def _tile_costs(own: Genotypes, tiles: Callable[[int], int]) -> tuple[str, ...]:
         taken=max(own.rows, default=1),
         tiles=tiles,
     )
-    return (product_line("ternary" if complete_dosages else "and"), *found.lines)
+    return (product_line("ternary" if ternary else "and"), *found.lines)

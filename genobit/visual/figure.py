@@ -260,7 +260,8 @@ def _name(model: Any) -> str:
     def texts(kind: type, field: str) -> list[str]:
         # Bokeh selects from a set; ids grow in the order in which the parts were made.
         parts = sorted(model.select({"type": kind}), key=lambda part: (len(part.id), part.id))
-        return [text for part in parts if part.visible and (text := getattr(part, field))]
+        named = (getattr(part, field) for part in parts if part.visible)
+        return [getattr(text, "text", text) for text in named if text]
 
     found = texts(Title, "text") + texts(Axis, "axis_label") or ["figure"]
     return escape("; ".join(dict.fromkeys(found)).replace("\n", ", "))

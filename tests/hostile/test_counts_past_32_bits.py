@@ -92,13 +92,16 @@ def test_relationship__of_billions_of_variants() -> None:
         ]
         for i in range(n)
     ]
-    plan = grm_sums.Plan("vanraden1", n, exact=True, own=True, pairwise=False, counted=False)
+    plan = grm_sums.Plan(
+        "vanraden1", n, exact=True, own=True, pairwise=False, counted=False, by_digits=False
+    )
     centred = times * ((calls - 1) @ (calls - 1).T)
     terms = np.array([n * n * times * sum(a) - n * s for a, s in zip(m, shared, strict=True)])
     numbers = np.array([40 * times, total, squares, 0]), np.array([1.0, 0.0])
     assert np.abs(centred).max() > 2**31
     assert total > 2**32
-    found = grm_sums._relationship(plan, lambda _: centred, (terms, terms), *numbers)
+    found = np.empty((n, n))
+    grm_sums._relationship(plan, lambda _: centred, (terms, terms), *numbers, found)
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 

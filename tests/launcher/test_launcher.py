@@ -82,7 +82,7 @@ class TestFrame:
     @pytest.mark.parametrize("name", NAMES)
     def test_a_shell_shows_one_line(self, ds, aln, top, name):
         shown = repr(every(ds, aln, top)[name]())
-        assert shown.endswith("Explorer is a picture for notebooks: genobit lab opens JupyterLab")
+        assert shown.endswith("Explorer is shown in notebooks: `genobit lab` opens JupyterLab")
         assert len(shown) <= 110  # ipywidgets cuts longer ones where it shows them as text
 
     @pytest.mark.parametrize("name", NAMES)

@@ -7,8 +7,8 @@ one. The product of two standardised dosages (g - 2p) / sqrt(2pq) is
 
 Each bracket has one value for each dosage. It is rounded to a multiple of 2**-`FRACTION` and split
 into signed bytes, its digits. x' and m' are bytes too, so each digit takes one product of bytes
-(`matrix_unit`). Each bracket is off by half a step at most. The sums are integers of 96 bits, which
-no order of additions changes. See docs/internals/grm-sums.md for the error.
+(`matrix_unit`). The sums are integers of 96 bits, which no order of additions changes. See
+docs/internals/grm-sums.md for the error.
 
 This pays off on a matrix unit only: a popcount takes a product for each bit of the weights.
 """
@@ -53,7 +53,7 @@ def pays(frequency: NDArray[np.float64] | None, samples: int) -> bool:
     largest = float(samples)
     if frequency is not None:
         variance = 2 * frequency * (1 - frequency)
-        largest = float(1 / np.min(variance, initial=1, where=variance > 0))
+        largest = 1 / float(np.min(variance, initial=1, where=variance > 0))
     return 2 * largest < LARGEST and usable("digits")
 
 

@@ -218,7 +218,7 @@ def add_plainly(
     width: int,
     fresh: bool,
 ) -> None:
-    """Do the same as `add_on_unit`, in vector registers."""
+    """Add the product of 32 packed rows and columns in vector registers: see `add_on_unit`."""
     half = a.shape[0] // 2
     quads = a.view(np.uint32)
     for row in range(SQUARE):

@@ -2,10 +2,9 @@
 
 A product is "and" (positions set in both rows), "xor" (positions that differ) or "ternary" (sum of
 products of values in {-1, 0, 1}, stored as two planes, mask and sign). "dosage" is six ternary
-products. Blocks of integer counts are
-yielded while they are in cache, so the caller can turn them into r2, tau or distances at once. All
-kernels give the same integers. `options.Options.kernel` names one; "auto" is the fastest on this
-CPU.
+products. Blocks of integer counts are yielded while they are in cache, so the caller can turn them
+into r2, tau or distances at once. All kernels give the same integers. `options.Options.kernel`
+names one; "auto" is the fastest on this CPU.
 """
 
 from __future__ import annotations
@@ -176,7 +175,7 @@ def _packed(
     if pack is None:
         return tuple(padded(plane, rows, count) for plane in planes)
     for plane, out in zip(planes, storage, strict=True):
-        pack(plane[rows], out[:count])
+        pack(np.ascontiguousarray(plane[rows]), out[:count])
     return tuple(out[:count] for out in storage)
 
 

@@ -206,10 +206,11 @@ def sum_costs(
 
     ``variants`` lists the number of variants in each chunk.
     """
-    from genobit.engine.schedule.pair_sums import LEAF_BITS, leaves
+    from genobit.engine.schedule.pair_sums import leaf_calls, leaves
 
     def parts(edge: int) -> int:
-        return sum(1 for _ in leaves(variants, range(len(variants)), edge, LEAF_BITS))
+        enough = leaf_calls(-(-samples // edge))
+        return sum(1 for _ in leaves(variants, range(len(variants)), edge, enough))
 
     return tile_costs("grm", samples, sum(variants), planes, parts=parts, taken=taken)
 

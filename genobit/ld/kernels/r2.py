@@ -5,10 +5,9 @@ variants and, over these, the sums of x, y, x^2, y^2 and x y. A haplotype is x =
 enters as x = g - 1: the shift changes no correlation and makes the product ternary. Without missing
 calls the sums of x and x^2 belong to a row, and only the product is computed for each pair. With
 missing calls all six sums come from a product of stacked planes, or on a matrix unit from six
-products. All ways use the same arithmetic
-on the same integers, so the result does not depend on the way. For r2 and D' of the haplotype
-frequencies of dosages (`genobit.ld.kernels.em_haplotypes`) the planes of homozygotes are
-multiplied: four products without missing calls, nine with them.
+products. All ways use the same arithmetic on the same integers, so the result does not depend on
+the way. For r2 and D' of the haplotype frequencies of dosages (`genobit.ld.kernels.em_haplotypes`)
+the planes of homozygotes are multiplied: four products without missing calls, nine with them.
 """
 
 from __future__ import annotations
@@ -203,7 +202,7 @@ def _complete(
 
 
 def _missing(
-    counts: NDArray[np.int32],
+    counts: Any,
     _: Margins,
     __: Margins,
     ___: int,

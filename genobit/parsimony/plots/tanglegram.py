@@ -64,7 +64,7 @@ def tanglegram(
     Returns
     -------
         hv.Overlay. A branch is blue if the other tree does not contain its split. A line
-        between the trees joins the two tips of a taxon; it is blue if it crosses another such
+        between the trees joins the two tips of a taxon; it is orange if it crosses another such
         line. The title gives the Robinson-Foulds distance.
 
     Raises

@@ -93,7 +93,7 @@ class Explorer(Computing):
 
     def __repr__(self) -> str:
         """Return one line: ipywidgets would print the HTML and CSS of all parts in a shell."""
-        return f"{type(self).__name__} is a picture for notebooks: genobit lab opens JupyterLab"
+        return f"{type(self).__name__} is shown in notebooks: `genobit lab` opens JupyterLab"
 
     @traitlets.validate("tab")
     def _check_tab(self, proposal: Any) -> str:

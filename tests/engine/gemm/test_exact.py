@@ -89,6 +89,7 @@ def test_gram__of_several_blocks_of_rows_columns_and_words(
 def test_gram__of_the_largest_weights_that_fit(unit_by_twin: pytest.MonkeyPatch) -> None:
     # The second half of the samples has the alleles that the frequencies call rare.
     dosages, _ = drawn_dosages(4, 40, 100, 0)
+    dosages[20:] = 2
     smallest = 1 / exact.LARGEST
     given = np.full(100, 1.0001 * smallest)
     assert exact.pays(given, 40)
