@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.data import packed
+from genobit.engine.gemm import matrix_unit
 from genobit.engine.schedule import pair_sums
 from genobit.grm.sums import GRMSums
 from tests.cohorts import TAILS, cohort, random_calls
@@ -99,6 +100,15 @@ def test_standardised__is_exact_on_a_matrix_unit_in_any_chunks(
     for values in found[1:]:
         np.testing.assert_array_equal(values, found[0])
     assert_close(found[0], relationships(method, g, missing=rule, frequency=p), 1e-12)
+
+
+def test_estimate__says_how_weights_are_summed(unit_by_twin: pytest.MonkeyPatch) -> None:
+    ds = cohort(whole_calls(6, 120, 30, missing=0.05))
+    assert "exact integers on the matrix unit" in str(ds.genobit.estimate.grm("gcta"))
+    assert "tables of three calls" in str(ds.genobit.estimate.grm("dominance"))
+    unit_by_twin.setattr(matrix_unit, "permitted", lambda: False)
+    matrix_unit.usable.cache_clear()
+    assert "tables of three calls" in str(ds.genobit.estimate.grm("gcta"))
 
 
 @pytest.mark.usefixtures("unit_by_twin")

@@ -31,7 +31,7 @@ Finish = Callable[..., "NDArray[Any]"]
 
 FAN_IN = 4
 LEAF_BITS = 2**26
-"""Calls of one side of a leaf: a task of 0.3 to 0.5 s on tiles of 2,048 samples."""
+"""Calls of one side of a leaf: a task of about 0.5 s on tiles of 2,048 samples."""
 
 
 class SampleChunks(NamedTuple):
