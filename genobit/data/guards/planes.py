@@ -6,17 +6,18 @@ place, and a chunk may inflate beyond memory. genobit therefore reads the opened
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
-import zarr
 from dask.highlevelgraph import HighLevelGraph
-from numpy.typing import NDArray
 
-from genobit.data.guards.chunks import GuardedStore
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
+
+if TYPE_CHECKING:
+    import zarr
+    from numpy.typing import NDArray
 
 _REMEDY = "The store is damaged: copy it again, or pack the genotypes again."
 
@@ -45,7 +46,12 @@ def _stored_array(data: da.Array) -> zarr.Array[Any] | None:
         if key is not None and any(part != slice(None) for part in key.tuple):
             return None
         reader = reader.array
-    stored = reader.get_array() if hasattr(reader, "get_array") else None
+    if not hasattr(reader, "get_array"):
+        return None
+    # Zarr takes a while to import, and genotypes in memory do without it.
+    import zarr
+
+    stored = reader.get_array()
     return stored if isinstance(stored, zarr.Array) else None
 
 
@@ -53,6 +59,10 @@ class _Plane:
     """A stored plane as an array that dask can slice."""
 
     def __init__(self, stored: zarr.Array[Any]) -> None:
+        import zarr
+
+        from genobit.data.guards.chunks import GuardedStore
+
         self.name, self.store = stored.path or stored.name, str(stored.store)
         guarded = GuardedStore(stored.store)
         guarded.guard({stored.path: stored})

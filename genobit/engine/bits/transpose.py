@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.engine.bits.words import transpose_words
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.lane_moves import exchange
-from genobit.engine.simd.vector import loader, store
+from genobit.engine.simd.lane_moves import transpose_square
+from genobit.engine.simd.vector import flattened, loader, store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +59,7 @@ def mirror(values: NDArray[Any], top: int, left: int, out: NDArray[Any]) -> None
 def _mirror(values: NDArray[Any], top: int, left: int, out: NDArray[Any]) -> None:
     rows, columns = values.shape
     step = out.shape[1]
-    source, target = values.reshape(-1), out.reshape(-1)
+    source, target = flattened(values), flattened(out)
     for i in range(rows):
         at, to = i * columns, (top + i) * step + left
         first = max(0, top + i - left)
@@ -74,42 +73,8 @@ def _mirror(values: NDArray[Any], top: int, left: int, out: NDArray[Any]) -> Non
             for i in range(i0, min(i0 + TALL, rows, left + j + 8 - top), 8):
                 if i + 8 <= rows and j + 8 <= columns and top + i + 7 <= left + j:
                     to = (left + j) * step + top + i
-                    _turn(source, i * columns + j, columns, target, to, step)
+                    transpose_square(source, i * columns + j, columns, target, to, step)
                     continue
                 for column in range(j, min(j + 8, columns)):
                     for row in range(i, min(i + 8, rows, left + column - top + 1)):
                         out[left + column, top + row] = values[row, column]
-
-
-@njit
-def _turn(
-    source: NDArray[Any], start: int, stride: int, out: NDArray[Any], to: int, step: int
-) -> None:
-    """Transpose eight numbers of eight rows: j of row i goes to ``out[to + j * step + i]``."""
-    if out.itemsize == 8:
-        transpose_words(source, start, stride, out, to, step)
-        return
-    a, b = load_eight(source, start), load_eight(source, start + stride)
-    c, d = load_eight(source, start + 2 * stride), load_eight(source, start + 3 * stride)
-    e, f = load_eight(source, start + 4 * stride), load_eight(source, start + 5 * stride)
-    g, h = load_eight(source, start + 6 * stride), load_eight(source, start + 7 * stride)
-    a, e = exchange(a, e, 128)
-    b, f = exchange(b, f, 128)
-    c, g = exchange(c, g, 128)
-    d, h = exchange(d, h, 128)
-    a, c = exchange(a, c, 64)
-    b, d = exchange(b, d, 64)
-    e, g = exchange(e, g, 64)
-    f, h = exchange(f, h, 64)
-    a, b = exchange(a, b, 32)
-    c, d = exchange(c, d, 32)
-    e, f = exchange(e, f, 32)
-    g, h = exchange(g, h, 32)
-    store(out, to, a)
-    store(out, to + step, b)
-    store(out, to + 2 * step, c)
-    store(out, to + 3 * step, d)
-    store(out, to + 4 * step, e)
-    store(out, to + 5 * step, f)
-    store(out, to + 6 * step, g)
-    store(out, to + 7 * step, h)

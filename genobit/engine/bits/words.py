@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.simd.jit import merged, njit
-from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
-from genobit.engine.simd.registers import WORD_LANES, aligned, broadcast, load_words
-from genobit.engine.simd.vector import popcount, store
+from genobit.engine.simd.lane_moves import prefetch, shift_left, shift_right, transpose_square
+from genobit.engine.simd.registers import WORD_LANES, aligned, broadcast, load_words, zero_words
+from genobit.engine.simd.vector import flattened, popcount, store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,37 +188,6 @@ def _narrow_steps(
 
 
 @njit
-def transpose_words(
-    source: NDArray[np.uint64], start: int, stride: int, out: NDArray[np.uint64], to: int, step: int
-) -> None:
-    """Transpose eight words of eight rows: word w of row k goes to ``out[to + w * step + k]``."""
-    a, b = load_words(source, start), load_words(source, start + stride)
-    c, d = load_words(source, start + 2 * stride), load_words(source, start + 3 * stride)
-    e, f = load_words(source, start + 4 * stride), load_words(source, start + 5 * stride)
-    g, h = load_words(source, start + 6 * stride), load_words(source, start + 7 * stride)
-    a, e = exchange(a, e, 256)
-    b, f = exchange(b, f, 256)
-    c, g = exchange(c, g, 256)
-    d, h = exchange(d, h, 256)
-    a, c = exchange(a, c, 128)
-    b, d = exchange(b, d, 128)
-    e, g = exchange(e, g, 128)
-    f, h = exchange(f, h, 128)
-    a, b = exchange(a, b, 64)
-    c, d = exchange(c, d, 64)
-    e, f = exchange(e, f, 64)
-    g, h = exchange(g, h, 64)
-    store(out, to, a)
-    store(out, to + step, b)
-    store(out, to + 2 * step, c)
-    store(out, to + 3 * step, d)
-    store(out, to + 4 * step, e)
-    store(out, to + 5 * step, f)
-    store(out, to + 6 * step, g)
-    store(out, to + 7 * step, h)
-
-
-@njit
 def transpose_eight(block: NDArray[np.uint64]) -> None:
     """Transpose eight 64 x 64 bit matrices in place; word k of row b is ``block[8 b + k]``."""
     _wide_steps(block, block, -1, 0)
@@ -233,7 +202,7 @@ def _gather(words: NDArray[np.uint64], start: int, stride: int, tile: NDArray[np
     Word w of row 64 g + k goes to word g of line k of block w.
     """
     for k in range(64):
-        transpose_words(words, start + k * stride, 64 * stride, tile, k * WORD_LANES, BLOCK)
+        transpose_square(words, start + k * stride, 64 * stride, tile, k * WORD_LANES, BLOCK)
 
 
 @njit
@@ -242,15 +211,16 @@ def _staged(words: NDArray[np.uint64], row: int, w: int, stage: NDArray[np.uint6
     n = words.shape[1]
     rows = min(words.shape[0] - row, stage.shape[0])
     if w + WORD_LANES <= n:
-        source, target = words.reshape(-1), stage.reshape(-1)
+        source, target = flattened(words), flattened(stage)
         for k in range(rows):
             store(target, k * WORD_LANES, load_words(source, (row + k) * n + w))
-        stage[rows:] = 0
+        for k in range(rows, stage.shape[0]):
+            store(target, k * WORD_LANES, zero_words())
         return
-    stage[:] = 0
-    for k in range(rows):
-        for lane in range(n - w):
-            stage[k, lane] = words[row + k, w + lane]
+    for k in range(stage.shape[0]):
+        for lane in range(WORD_LANES):
+            inside = k < rows and lane < n - w
+            stage[k, lane] = words[row + k, w + lane] if inside else np.uint64(0)
 
 
 @merged
@@ -269,7 +239,7 @@ def _finish_lines(
     starts, or -1 if there is none.
     """
     bits, width = out.shape
-    target = out.reshape(-1)
+    target = flattened(out)
     for lane in range(min(WORD_LANES, (bits - bit + 63) // 64)):
         block = tile[BLOCK * lane : BLOCK * (lane + 1)]
         at = bit * width + first
@@ -293,16 +263,16 @@ def _transpose_group(
     """Transpose eight words from ``w`` of 64 rows from ``row`` into one column of ``out``."""
     n = words.shape[1]
     bits, width = out.shape
-    block, target = stage.reshape(-1), out.reshape(-1)
+    block, target = flattened(stage), flattened(out)
     _staged(words, row, w, stage)
     later = w + 2 * WORD_LANES
     ahead = row * n + later if row + 64 <= words.shape[0] and later + WORD_LANES <= n else -1
-    _wide_steps(block, words.reshape(-1), ahead, n)
+    _wide_steps(block, flattened(words), ahead, n)
     _middle_steps(block, block, -1, 0)
     _narrow_steps(block, block, 0, WORD_LANES)
     if width == 1 and 64 * (w + WORD_LANES) <= bits:
         for k in range(0, 64, WORD_LANES):
-            transpose_words(block, k * WORD_LANES, WORD_LANES, target, 64 * w + k, 64)
+            transpose_square(block, k * WORD_LANES, WORD_LANES, target, 64 * w + k, 64)
         return
     for lane in range(min(WORD_LANES, n - w)):
         bit = 64 * (w + lane)
@@ -318,7 +288,7 @@ def _transpose_tiles(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None
     Few rows are transposed 64 at a time.
     """
     rows, n = words.shape
-    flat = words.reshape(-1)
+    flat = flattened(words)
     tile = np.empty(WORD_LANES * BLOCK, np.uint64)
     stage = np.empty((TILE_ROWS, WORD_LANES), np.uint64)
     for row in range(0, rows, TILE_ROWS):
@@ -336,7 +306,7 @@ def _transpose_tiles(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None
                     ahead = row * n + left + WORD_LANES
             else:
                 _staged(words, row, w, stage)
-                _gather(stage.reshape(-1), 0, WORD_LANES, tile)
+                _gather(flattened(stage), 0, WORD_LANES, tile)
             _finish_lines(tile, 64 * w, row >> 6, out, flat, ahead, n)
 
 

@@ -31,7 +31,7 @@ from genobit.engine.simd.registers import (
     next_16,
     zero_bytes,
 )
-from genobit.engine.simd.vector import store
+from genobit.engine.simd.vector import flattened, store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,9 +75,9 @@ def add_entries(
 
     Totals start at zero if ``fresh``. With ``sums`` (rows, COLUMNS), the totals end there.
     """
-    flat = totals.reshape(-1)
+    flat = flattened(totals)
     if sums is not None:
-        wide = sums.reshape(-1)
+        wide = flattened(sums)
     for i in range(totals.shape[0]):
         at = i * COLUMNS
         left, right = zero_bytes(), zero_bytes()

@@ -28,6 +28,7 @@ from genobit.engine.simd.registers import (
     lookup,
     zero_bytes,
 )
+from genobit.engine.simd.vector import flattened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -177,11 +178,11 @@ def multiply(
     for first in range(0, n, SLAB):
         last = min(first + SLAB, n)
         for panel in range(b.shape[0]):
-            columns = b[panel].reshape(-1)
+            columns = flattened(b[panel])
             for i in range(tops[panel] // ROWS * ROWS, m, ROWS):
                 if (panel + 1) * COLUMNS <= i + diagonal:
                     break
-                rows = a[i : i + ROWS].reshape(-1)
+                rows = flattened(a[i : i + ROWS])
                 partial[:] = 0
                 for start in range(first, last, STEPS):
                     _add_tile(rows, n, columns, table, start, min(start + STEPS, last), partial)

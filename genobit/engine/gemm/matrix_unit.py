@@ -47,7 +47,7 @@ from genobit.engine.simd.amx import (
 )
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import aligned
-from genobit.engine.simd.vector import store
+from genobit.engine.simd.vector import flattened, store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,7 +115,7 @@ def pack_rows(
         place = group * (words[1] - first) * TILE + r * TILE_BYTES
         for w in range(first, words[1]):
             if digits is not None and sign is not None and called is not None:
-                flat, all_, k = digits.reshape(-1), digits.shape[1], w * TILE_BYTES
+                flat, all_, k = flattened(digits), digits.shape[1], w * TILE_BYTES
                 none, one = load_row(flat, k), load_row(flat, all_ + k)
                 value = choose_octets(mask[i, w], one, none)
                 value = choose_octets(sign[i, w], load_row(flat, 2 * all_ + k), value)
@@ -246,7 +246,7 @@ def _add_part(
     counts: NDArray[np.int32],
 ) -> None:
     """Add the product of the packed rows, columns and words start..stop to counts."""
-    width, flat, fresh = counts.shape[1], counts.reshape(-1), words[0] == 0
+    width, flat, fresh = counts.shape[1], flattened(counts), words[0] == 0
     octets = (words[1] - words[0]) * TILE_BYTES
     top, left = rows[0], columns[0]
     if unit is not None:

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.engine.bits.words import transpose_words
 from genobit.engine.gemm.carry_save import add_one, add_two, bits_in, no_bits
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.lane_moves import shift_left
+from genobit.engine.simd.lane_moves import shift_left, transpose_square
 from genobit.engine.simd.registers import WORD_LANES, broadcast, load_words, zero_words
-from genobit.engine.simd.vector import add_to, lanes_of, popcount, store
+from genobit.engine.simd.vector import add_to, flattened, lanes_of, popcount, store
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -55,7 +54,7 @@ def pack_columns(dealt: int, words: NDArray[np.uint64], out: NDArray[np.uint64])
     rows, n = words.shape
     panels, _, columns = out.shape
     lanes = columns // dealt
-    source, target = words.reshape(-1), out.reshape(-1)
+    source, target = flattened(words), flattened(out)
     for at in range(0, panels * columns, WORD_LANES):
         panel, column = divmod(at, columns)
         part, lane = divmod(column, lanes)
@@ -66,7 +65,7 @@ def pack_columns(dealt: int, words: NDArray[np.uint64], out: NDArray[np.uint64])
                 # The last eight words overlap those before.
                 word = min(w, n - WORD_LANES)
                 start, to = first * n + word, left + word * columns
-                transpose_words(source, start, dealt * n, target, to, columns)
+                transpose_square(source, start, dealt * n, target, to, columns)
             continue
         for lane in range(WORD_LANES):
             row = first + lane * dealt
@@ -155,11 +154,11 @@ def multiply_and(
     if n == 0:
         counts[:] = 0
     width = counts.shape[1]
-    flat = counts.reshape(-1)
+    flat = flattened(counts)
     for first in range(0, n, SLAB):
         last = min(first + SLAB, n)
         for panel in range(b.shape[0]):
-            columns = b[panel].reshape(-1)
+            columns = flattened(b[panel])
             for i in range(tops[panel] // ROWS * ROWS, m, ROWS):
                 if (panel + 1) * COLUMNS <= i + diagonal:
                     break
@@ -210,11 +209,11 @@ def multiply_ternary(
     """
     m, n = a_mask.shape
     width = counts.shape[1]
-    flat = counts.reshape(-1)
+    flat = flattened(counts)
     for first in range(0, n, SLAB):
         last = min(first + SLAB, n)
         for panel in range(b_mask.shape[0]):
-            masks, signs = b_mask[panel].reshape(-1), b_sign[panel].reshape(-1)
+            masks, signs = flattened(b_mask[panel]), flattened(b_sign[panel])
             for i in range(tops[panel] // TERNARY_ROWS * TERNARY_ROWS, m, TERNARY_ROWS):
                 if (panel + 1) * TERNARY_COLUMNS <= i + diagonal:
                     break

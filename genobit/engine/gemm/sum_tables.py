@@ -31,7 +31,7 @@ from genobit.engine.simd.registers import (
     load_bytes,
     zero_bytes,
 )
-from genobit.engine.simd.vector import store
+from genobit.engine.simd.vector import flattened, store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +94,7 @@ def _four_octets(half: np.uint64) -> np.uint64:
 @njit
 def _prefetch_words(plane: NDArray[np.uint64], row: int, first: int) -> None:
     """Prefetch the cache lines of a block of words of a row."""
-    flat, at = plane.reshape(-1), row * plane.shape[1] + first
+    flat, at = flattened(plane), row * plane.shape[1] + first
     prefetch(flat, at)
     prefetch(flat, at + WORD_LANES)
     prefetch(flat, at + WORDS - 1)

@@ -27,7 +27,7 @@ from genobit.engine.simd.registers import (
     load_octets,
     next_16,
 )
-from genobit.engine.simd.vector import choose, store
+from genobit.engine.simd.vector import choose, flattened, store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -214,7 +214,7 @@ def _multiply(
     tables = np.empty(GROUPS * TABLE, np.float32)
     totals = np.empty(m * COLUMNS, np.float32)
     patterns = np.zeros((2 * WORDS, m, LINE), np.uint16)
-    flat = patterns.reshape(-1)
+    flat = flattened(patterns)
     for first in range(0, n, WORDS):
         last = min(first + WORDS, n)
         index_rows(a_carrier, a_hom_alt, a_called, first, last, patterns)

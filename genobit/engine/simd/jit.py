@@ -15,8 +15,9 @@ lock:
   machine code with a flipped bit would run. A file that does not match is compiled again.
 - CPUs can differ on a cluster with a shared home. The folder's name therefore holds the CPU.
 
-A kernel is compiled once per machine. Workers of a cluster start together and need the same kernels
-at the same time: the first one compiles a kernel and the others wait for it.
+A kernel that Python calls is compiled once per machine, with the kernels that it calls
+(`linked.py`). Workers of a cluster start together and need the same kernels at the same time: the
+first one compiles a kernel and the others wait for it.
 
 numba has no public way to replace its cache or to fork safely. This file therefore imports from
 `numba.core` and uses private names: `_cache` and `_compiler` of a dispatcher, `_cache_file` and
@@ -56,6 +57,7 @@ from numba.types import unliteral
 
 from genobit.engine.progress import DELAY, note
 from genobit.engine.simd import plain
+from genobit.engine.simd.linked import linked
 from genobit.engine.simd.user_cache import user_cache
 
 if TYPE_CHECKING:
@@ -386,12 +388,13 @@ def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
                 raise
 
         compiler.compile = compile_or_let_go
-        template_of = dispatcher.get_call_template
+        for_callers = functools.cache(functools.partial(linked, function, dispatcher.targetoptions))
 
         def template_without_literals(args: Any, kws: Any) -> Any:
-            return template_of(
+            return for_callers().get_call_template(
                 tuple(map(unliteral, args)), {name: unliteral(kws[name]) for name in kws}
             )
 
         dispatcher.get_call_template = template_without_literals
+        dispatcher.get_overload = lambda signature: for_callers().get_overload(signature)
     return dispatcher

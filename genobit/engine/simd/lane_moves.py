@@ -1,8 +1,8 @@
-"""Shift bits, exchange blocks between the lanes of registers, and prefetch cache lines.
+"""Shift bits, transpose squares in registers, and prefetch cache lines.
 
 ========================================  ================================================
 ``shift_left(a, n)``, ``shift_right(a, n)``  bits of each 64-bit word, also of byte lanes
-``exchange(a, b, n)``                       one step of a transpose of blocks of n bits
+``transpose_square(...)``                   transpose eight rows of eight numbers
 ``prefetch(array, i)``                      fetch the cache line of ``array[i]``
 ========================================  ================================================
 """
@@ -17,11 +17,16 @@ from llvmlite import ir
 from numba import types
 
 from genobit.engine.simd.jit import instruction
-from genobit.engine.simd.plain_lanes import Register, word
+from genobit.engine.simd.plain_lanes import Register, octets_at, word
 from genobit.engine.simd.vector import address, called, repeated, shuffled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+EDGE = 8
+"""Rows and columns of a square that fits the registers."""
 
 
 def _shifted(move: Callable[[Any, Any], Any]) -> Callable[[Register, Any], Register]:
@@ -31,13 +36,12 @@ def _shifted(move: Callable[[Any, Any], Any]) -> Callable[[Register, Any], Regis
     return twin
 
 
-def _exchange(a: Register, b: Register, bits: int) -> tuple[Register, Register]:
-    left, right = (x.lanes.view(np.uint8).reshape(-1, 2, bits // 8) for x in (a, b))
-    first, second = (
-        Register(np.stack([left[:, k], right[:, k]], axis=1).ravel().view(a.lanes.dtype))
-        for k in (0, 1)
-    )
-    return first, second
+def _transpose_square(
+    source: NDArray[Any], start: int, stride: int, out: NDArray[Any], to: int, step: int
+) -> None:
+    rows = [octets_at(source, start + k * stride, source.dtype, EDGE) for k in range(EDGE)]
+    for k, column in enumerate(np.stack(rows, axis=1)):
+        octets_at(out, to + k * step, source.dtype, EDGE)[:] = column
 
 
 def _prefetch(array: Any, index: int) -> None:
@@ -69,34 +73,41 @@ shift_left = _shift("shl", _shifted(operator.lshift))
 shift_right = _shift("lshr", _shifted(operator.rshift))
 
 
-@instruction(_exchange, prefer_literal=True)
-def exchange(typing: Any, a: Any, b: Any, bits: Any) -> Any:
-    """Exchange the odd blocks of ``bits`` bits of a with the even blocks of b.
+@instruction(_transpose_square)
+def transpose_square(
+    typing: Any, source: Any, start: Any, stride: Any, out: Any, to: Any, step: Any
+) -> Any:
+    """Transpose eight numbers of eight rows: number j of row i goes to ``out[to + j * step + i]``.
 
-    ``(a0 a1 a2 a3 ...), (b0 b1 b2 b3 ...)`` to ``(a0 b0 a2 b2 ...), (a1 b1 a3 b3 ...)``: one step
-    of a transpose. ``bits`` is a literal number, at least 8.
+    Row i begins at ``source[start + i * stride]``. Both arrays have one dimension and numbers of
+    the same size.
     """
-    if not isinstance(bits, types.IntegerLiteral):
-        return None
-    width = bits.literal_value
-    blocks = a.bits * a.count // width
+    vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), EDGE)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # Use lanes of at most 64 bits, which every host has; a wider block takes several lanes.
-        lane = min(width, 64)
-        each = width // lane
-        vector = ir.VectorType(ir.IntType(lane), blocks * each)
-        left, right = (builder.bitcast(x, vector) for x in arguments[:2])
-        found = []
-        for odd in (0, 1):
-            source: list[int] = []
-            for k in range(blocks):
-                first = (k // 2 * 2 + odd) * each + (blocks * each if k % 2 else 0)
-                source.extend(range(first, first + each))
-            found.append(builder.bitcast(shuffled(builder, left, right, source), a.vector))
-        return context.make_tuple(builder, signature.return_type, found)
+        def pointers(array: Any, value: Any, index: Any, distance: Any) -> Iterator[Any]:
+            for _ in range(EDGE):
+                yield address(context, builder, array, value, index, vector)
+                index = builder.add(index, distance)
 
-    return types.UniTuple(a, 2)(a, a, bits), generate
+        rows = [builder.load(at, align=1) for at in pointers(source, *arguments[:3])]
+        for distance in (4, 2, 1):
+            # Exchange the odd blocks of `distance` lanes with the even blocks of the later row.
+            odd = [lane for lane in range(EDGE) if lane & distance]
+            even = [lane for lane in range(EDGE) if not lane & distance]
+            first, second = list(range(EDGE)), list(range(EDGE))
+            for low, high in zip(even, odd, strict=True):
+                first[high], second[low], second[high] = EDGE + low, high, EDGE + high
+            for k in even:
+                pair = rows[k], rows[k + distance]
+                rows[k] = shuffled(builder, *pair, first)
+                rows[k + distance] = shuffled(builder, *pair, second)
+        for row, at in zip(rows, pointers(out, *arguments[3:]), strict=True):
+            builder.store(row, at, align=1)
+        return context.get_dummy_value()
+
+    places = types.intp, types.intp
+    return types.void(source, *places, out, *places), generate
 
 
 @instruction(_prefetch)

@@ -52,6 +52,11 @@ class Register:
     __gt__, __ge__ = map(_by_lane, (operator.gt, operator.ge))
 
 
+def flattened(array: NDArray[Any]) -> NDArray[Any]:
+    """View a C-contiguous array in one dimension."""
+    return array.reshape(-1)
+
+
 def octets_at(array: Any, index: int, dtype: DTypeLike, count: int) -> NDArray[Any]:
     """View the memory from ``array[index]`` as ``count`` numbers of ``dtype``, without a copy."""
     kind = np.dtype(dtype)

@@ -17,6 +17,7 @@ of floats is rounded once. Kernels can use:
 ``absolute(a)``                                  ``abs(a)`` of floats
 ``bits_of(mask)``                                bit k is set where lane k is
 ``choose(bits, a, b)``                           lane k of a where bit k is set, else of b
+``flattened(array)``                             ``array.reshape(-1)``, compiled faster
 ===============================================  ==========================================
 
 Functions that depend on a type are made once for it: ``load_words = loader(words)``,
@@ -32,7 +33,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import errors
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import lower_builtin, models, register_model, type_callable
+from numba.np.arrayobj import populate_array
 
 from genobit.engine.simd import plain_lanes
 from genobit.engine.simd.jit import BOUNDS_CHECKED, instruction
@@ -185,6 +189,24 @@ def address(
 def by_values(lower: Callable[..., Any]) -> Callable[..., Any]:
     """Return the code generator of an instruction that needs only the builder and its values."""
     return lambda _, builder, __, arguments: lower(builder, *arguments)
+
+
+@instruction(plain_lanes.flattened)
+def flattened(typing: Any, array: Any) -> Any:
+    """View a C-contiguous array in one dimension. ``reshape`` takes 30 ms longer to compile."""
+    if array.layout != "C":
+        msg = f"flattened needs a C-contiguous array, not {array}"
+        raise errors.TypingError(msg)
+    line = array.copy(ndim=1)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source = context.make_array(array)(context, builder, arguments[0])
+        view = context.make_array(line)(context, builder)
+        parts = {name: getattr(source, name) for name in ("data", "itemsize", "meminfo", "parent")}
+        populate_array(view, shape=[source.nitems], strides=[source.itemsize], **parts)
+        return impl_ret_borrowed(context, builder, line, view._getvalue())
+
+    return line(array), generate
 
 
 def loader(kind: Vec | int) -> Any:

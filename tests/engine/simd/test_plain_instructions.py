@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.engine.bits.transpose import _turn
+from genobit.engine.bits.transpose import load_eight
 from genobit.engine.gemm.carry_save import carried
 from genobit.engine.simd import cpu, jit, plain, vector
 from genobit.engine.simd.amx import (
@@ -39,7 +39,7 @@ from genobit.engine.simd.count_lanes import (
     splat_ratio,
 )
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.lane_moves import exchange, prefetch, shift_left, shift_right
+from genobit.engine.simd.lane_moves import prefetch, shift_left, shift_right, transpose_square
 from genobit.engine.simd.registers import (
     BYTE_LANES,
     REGISTER_WORDS,
@@ -67,6 +67,7 @@ from genobit.engine.simd.vector import (
     add_to,
     andnot,
     choose,
+    flattened,
     lanes_of,
     multiply_add,
     popcount,
@@ -96,15 +97,9 @@ def _words(x, i, counts, out):
     a, b = load_words(x, i), load_words(x, i + 3)
     store(out, 0, (a & b) + (a | b) - (a ^ b))
     store(out, 8, andnot(a, b) + zero_words())
-    store(out, 80, carried(a, b, load_words(x, i + 5)))
+    store(out, 32, carried(a, b, load_words(x, i + 5)))
     store(out, 16, popcount(a) + broadcast(x[i]))
     store(out, 24, shift_left(a, x[0] & 63) ^ shift_right(b, x[1] & 63))
-    for k, lanes in enumerate(exchange(a, b, 8)):
-        store(out, 32 + 8 * k, lanes)
-    for k, lanes in enumerate(exchange(a, b, 32)):
-        store(out, 48 + 8 * k, lanes)
-    for k, lanes in enumerate(exchange(a, b, 256)):
-        store(out, 64 + 8 * k, lanes)
     add_to(counts, i, a)
     store(counts, i + 8, b)
     prefetch(x, 2**40)
@@ -128,8 +123,6 @@ def _bytes(x, i, pairs, out):
     store(out, 0, (a & b) + andnot(a, b) - (zero_bytes() ^ a))
     store(out, BYTE_LANES, bytes_of_bits(word) ^ repeat(word))
     store(out, 2 * BYTE_LANES, shift_left(a, 3) | shift_right(b, 5))
-    for k, lanes in enumerate(exchange(a, b, 64)):
-        store(out, (3 + k) * BYTE_LANES, lanes)
     add_bytes(pairs, i, a)
     few = repeat(np.uint64(0x003F003F003F003F))
     products = zero_sums() + multiply_pairs(a & few, b & few)
@@ -196,9 +189,16 @@ def _quads(words, i, rows, out):
     store(out, i, add_quads(total, quad, b) + add_quads(no_sums(), quad, quad))
 
 
+@njit
+def _squares(rows, start, stride, out, to, step):
+    source = flattened(rows)
+    transpose_square(source, start, stride, flattened(out), to, step)
+    return reduce_add(load_eight(source, start))
+
+
 KERNELS: list[Any] = [
     _words, _registers, _bytes, _lookups, _masks, _signs, _keys, _floats, _counts, _ratios, _quads,
-    _turn,
+    _squares,
 ]  # fmt: skip
 
 
@@ -266,13 +266,17 @@ def test_instructions__are_all_compared() -> None:
 @given(seed=seeds, i=places)
 def test_words(dtype: Any, seed: int, i: int) -> None:
     x = octets(seed, 20, np.uint64)
-    same(_words, x, i, octets(seed, 24, dtype), np.zeros(88, np.uint64))
+    same(_words, x, i, octets(seed, 24, dtype), np.zeros(40, np.uint64))
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
 @given(seed=seeds, i=places)
 def test_squares(dtype: Any, seed: int, i: int) -> None:
-    same(_turn, octets(seed, 100, dtype), i, 11, np.zeros(80, dtype), i, 9)
+    rows, out = octets(seed, 104, dtype).reshape(-1, 8), np.zeros((10, 8), dtype)
+    same(_squares, rows, i, 11, out, i, 9)
+    _squares(rows, i, 11, out, i, 9)
+    for k in range(8):
+        np.testing.assert_array_equal(out.ravel()[i + 9 * k :][:8], rows.ravel()[i + k :][:85:11])
 
 
 @given(seed=seeds, i=places)
@@ -284,7 +288,7 @@ def test_registers(seed: int, i: int) -> None:
 @given(seed=seeds, i=places)
 def test_bytes(seed: int, i: int) -> None:
     x, pairs = octets(seed, BYTE_LANES + 12, np.uint8), octets(seed, BYTE_LANES + 7, np.uint16)
-    same(_bytes, x, i, pairs, np.zeros(5 * BYTE_LANES, np.uint8))
+    same(_bytes, x, i, pairs, np.zeros(3 * BYTE_LANES, np.uint8))
 
 
 @pytest.mark.skipif(not cpu.host().byte_lanes, reason="this CPU has no byte lookup (SSSE3, NEON)")
