@@ -7,7 +7,7 @@
 `grm`           relationship matrices and relatives
 `pca`           principal components
 `kendall`       rank correlation and its network
-`epistasis`     interactions of any order
+`epistasis`     interactions of up to 18 variants
 `parsimony`     tree lengths, ancestral states and tree searches
 `similarity`    similarity of binary rows
 `quality`       statistics of variants and samples, and their filter

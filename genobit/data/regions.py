@@ -119,7 +119,7 @@ def _ends(start: str, end: str, region: str) -> tuple[int, int | None]:
     first, unit = _position(start, region)
     last, end_unit = _position(end, region) if end else (None, "")
     if unit and not first:
-        first = 1  # 0Mb is the begin of a contig
+        first = 1  # 0Mb is the start of a contig
     factor = _UNITS[end_unit]
     if factor > 1 and not unit and last is not None and 1 < first <= last / factor:
         msg = f"Region {region!r}: write the unit of both positions, {start}{end_unit}-{end}."

@@ -26,7 +26,7 @@ KINDS = {
     "sample": "samples",
     "taxa": "samples",
 }
-#: Singular and plural of what the lists of a selection hold.
+#: Singular and plural nouns for the lists of a selection.
 NOUNS = {"variants": ("variant", "variants"), "samples": ("sample", "samples")}
 #: Names listed in a message.
 _SHOWN = 3

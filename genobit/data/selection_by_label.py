@@ -116,7 +116,7 @@ class Genome:
     def variants(self, name: str) -> NDArray[np.int64] | None:
         """Return the variants of a region or contig, or of a position such as `2:136608646`.
 
-        Returns None for a text that is none of these. Raises ValueError for a malformed region, and
+        Returns None for any other text. Raises ValueError for a malformed region, and
         for one without variants.
         """
         if contig_named(name, self.contigs) is None:

@@ -1,4 +1,4 @@
-"""Exhaustive search for interactions of variants, of any order.
+"""Exhaustive search for interactions of up to 18 variants.
 
 May import: `visual`, `io`, `data` and the engine; `scope` also `ld.matrix`.
 """

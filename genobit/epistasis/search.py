@@ -1,4 +1,4 @@
-"""Epistasis of any order: combinations of variants ranked by association with a phenotype.
+"""Epistasis: combinations of up to 18 variants, ranked by association with a phenotype.
 
 A combination of k variants divides the samples into 3^k genotype cells. Cell x has n_xc samples of
 class c; n_x and n_c are sums, and n is the number of samples without a missing call in the

@@ -179,7 +179,7 @@ def _stamp(path: str | Path) -> tuple[int, int]:
 
 
 class _Lazy:
-    """What a method of a `PgenFile` reads, as an array that dask can slice."""
+    """Array of the values that a method of a `PgenFile` reads. dask can slice it."""
 
     def __init__(self, pgen: PgenFile, kind: str) -> None:
         self.read: Callable[[int, int], NDArray[Any]] = getattr(pgen, kind)
@@ -205,9 +205,9 @@ def open_pgen(
 ) -> xr.Dataset:
     r"""Open a PLINK 2 fileset (.pgen, .pvar, .psam) as a lazy Dataset.
 
-    Opening checks the header and the size of the .pgen, but reads no genotypes. `pack()` converts
-    the counts of ALT to bit planes without an int8 copy of the calls, if no variant has more than
-    two alleles.
+    Opening checks the header and the size of the .pgen, but reads no genotypes. If no variant has
+    more than two alleles, `pack()` makes bit planes directly from counts of ALT. It then makes no
+    int8 copy of the calls.
 
     Parameters
     ----------
@@ -231,10 +231,11 @@ def open_pgen(
       phase.
     - `call_dosage`, with ``dosages``: float32, lazy; dosage of the first ALT from 0 to 2, NaN is
       missing. If no dosage is stored for a call, this is its number of copies of the first ALT.
-    - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`, `variant_id`
-      and `variant_allele` (REF first, then each ALT; "" where a variant has fewer alleles).
-      `variant_quality`, `variant_filter` with `filter_id` and `variant_genetic_position` (in
-      centimorgan), if the file has QUAL, FILTER and a CM column that is not all zero.
+    - `variant_contig`, `contig_id` (in order of first appearance), `variant_position` and
+      `variant_id`.
+    - `variant_allele`: REF first, then each ALT; "" if a variant has fewer alleles.
+    - `variant_quality` if the file has QUAL, `variant_filter` and `filter_id` if it has FILTER.
+    - `variant_genetic_position`, in centimorgan, if the file has a CM column that is not all zero.
     - `sample_id` (IID, or FID_IID if individual ids repeat). `sample_family_id`,
       `sample_father_id`, `sample_mother_id`, and `sample_sex` (0 unknown, 1 male, 2 female), if
       the file has these columns.

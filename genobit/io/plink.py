@@ -210,8 +210,8 @@ def open_plink(
     Parameters
     ----------
     path
-        Path of the .bed file, or the common prefix of the three files. Of a file at an address,
-        such as "https://host/cohort.bed" or "s3://bucket/cohort", only the needed parts are
+        Path of the .bed file, or the common prefix of the three files. From an address, such as
+        "https://host/cohort.bed" or "s3://bucket/cohort", only the needed parts of the file are
         downloaded. This needs the extra "remote".
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of about 64 MB. A chunk

@@ -247,7 +247,7 @@ def require_unique(name: str, columns: list[str]) -> None:
 def frame_of(table: Any, what: str, expected: str) -> pd.DataFrame:
     """Return a pandas DataFrame of a frame of pandas, polars, Arrow or dask, or of a Series.
 
-    ``what`` was given, and ``expected`` describes what is accepted, both for messages.
+    Messages say that ``what`` was given, and that ``expected`` is accepted.
     Raises TypeError for anything else, and ValueError for a Series without a name.
     """
     if isinstance(table, pd.DataFrame):

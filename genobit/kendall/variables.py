@@ -143,7 +143,7 @@ def _refuse_missing(absent: NDArray[np.bool_], names: Names, first: int, missing
 
 
 def _refuse_none_left(keep: NDArray[Any], n: int, dim: str, of: str) -> None:
-    """Raise ValueError if "dropna" keeps none of n observations; ``of`` says what they miss."""
+    """Raise ValueError if "dropna" keeps none of n observations; ``of`` names the missing part."""
     if keep.size and not keep.any():
         msg = (
             f"missing='dropna' leaves none of the {n} {dim}: each of them misses a {of}; use "

@@ -28,8 +28,9 @@ from voila.tornado.handler import TornadoVoilaHandler
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Extensions of JupyterLab that the page loads. Voila's default is every installed extension. Those
-#: of Notebook 7 and HoloViews need parts of JupyterLab that Voila lacks, and raise errors.
+#: Extensions of JupyterLab that the page loads. Voila's default is every installed extension. The
+#: extensions of Notebook 7 and HoloViews raise errors, because they need parts of
+#: JupyterLab that Voila lacks.
 EXTENSIONS = (
     "@jupyter-widgets/jupyterlab-manager",
     "@voila-dashboards/widgets-manager8",

@@ -1,4 +1,4 @@
-"""Functions that draw or list labelled results. Those that draw return HoloViews objects.
+"""Functions that draw or list labelled results. Drawings are HoloViews objects.
 
 The functions make no widgets. They only select, bin and colour values. Notebooks display the
 objects without ``hv.extension()``; combine them with ``+`` and ``*``. `result.genobit.plot()` draws

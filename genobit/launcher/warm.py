@@ -204,4 +204,4 @@ ANALYSES: dict[str, Callable[[], None]] = {
     "quality": _quality,
     "similarity": _similarity,
 }
-"""What computes each analysis, those that compile longest first."""
+"""Function that runs each analysis. The analyses that take longest to compile are first."""

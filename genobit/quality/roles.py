@@ -20,7 +20,7 @@ MALE = 1
 
 
 class Roles(NamedTuple):
-    """Samples by what they count for; each mask is (samples,), or None for all samples."""
+    """The roles of samples in counts; each mask is (samples,), or None for all samples."""
 
     samples: int
     sex: NDArray[np.int8] | None
@@ -42,7 +42,7 @@ class Roles(NamedTuple):
 
 
 def read_roles(ds: xr.Dataset, *, founders: bool = False, tested: Any = None) -> Roles:
-    """Return what the samples count for; ``tested`` are the samples of the Hardy-Weinberg test."""
+    """Return the roles of the samples; ``tested`` are the samples of the Hardy-Weinberg test."""
     return Roles(
         samples=ds.sizes[model.SAMPLES],
         sex=sexes(ds),

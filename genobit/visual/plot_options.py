@@ -7,12 +7,14 @@ explorer has one size and one look.
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import holoviews as hv
 from bokeh.models.annotations import ColorBar
 
 from genobit.engine.options import get_options
+from genobit.engine.spelling import did_you_mean
 from genobit.visual.style import with_hooks
 from genobit.visual.tokens import DARK
 
@@ -26,10 +28,18 @@ _SIZES = ("frame_width", "frame_height", "width", "height")
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Return `draw` with its pictures in the size and on the background of the options."""
+    """Return `draw` with its pictures in the size and on the background of the options.
+
+    An unknown argument raises a TypeError with the closest names.
+    """
+    known = inspect.signature(draw).parameters
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in known:
+                msg = f"{draw.__name__}() has no argument {name!r}{did_you_mean(name, known)}"
+                raise TypeError(msg)
         picture: Any = draw(*args, **kwargs)
         options = get_options()
         if options.plot_scale != 1.0:

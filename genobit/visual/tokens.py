@@ -114,8 +114,8 @@ GROUPS = (
     "#2b2f36",
     "#8b5a2b",
 )
-#: The same groups on a dark page. The first is the accent, as on a light one, so the fifth is the
-#: darker blue.
+#: The colours of `GROUPS` on a dark page. The first is the accent, as on a light
+#: page, so the fifth is the darker blue.
 DARK_GROUPS = (
     "#58b4e8",
     "#e69f00",

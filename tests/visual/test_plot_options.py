@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import holoviews as hv
+import pytest
 import xarray as xr
 
 import genobit as gb
@@ -35,3 +36,9 @@ def test_plot_theme__changes_letters_and_keeps_margins() -> None:
     assert figure.title.text_color == figure.xaxis[0].axis_label_text_color == DARK.ink
     assert figure.border_fill_color == DARK.paper
     assert figure.min_border_left == hv.render(ld_heatmap(R2)).min_border_left == 90
+
+
+def test_unknown_argument__names_the_closest() -> None:
+    message = r"^pca_scatter\(\) has no argument 'color_by'; did you mean 'colour_by'\?$"
+    with pytest.raises(TypeError, match=message):
+        gb.plots.pca_scatter(R2, color_by="population")

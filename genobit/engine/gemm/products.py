@@ -292,7 +292,7 @@ def products(
             padded = -(-(stop - start) // method.rows) * method.rows
             counts = buffer[: padded * panels * method.columns].reshape(padded, -1)
             from_row = np.maximum(tops - start, 0)
-            # Callers compute statistics of these entries too, which must not overflow.
+            # Callers compute statistics of these entries too, so their counts must not overflow.
             unwanted = (upper and stop > left + 1) or from_row.any()
             if unwanted or method.start is not None:
                 counts.fill((method.start or 0) * words)

@@ -62,7 +62,7 @@ BIASES = np.full(LANES, 4, np.uint8)
 
 
 def _places() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return what a byte of mask bits, or of sign bits, adds to the offsets of its two patterns.
+    """Return the summand of the offsets of two patterns, for each byte of mask or sign bits.
 
     Each entry holds two 16-bit numbers, which never borrow from one another.
     """

@@ -130,7 +130,7 @@ def seconds_of_pair(function: Callable[..., Any], planes: Planes) -> float:
     rows = min(2, len(block[0]))
     while True:
         few = [plane[:rows] for plane in block]
-        # The first call of a size may compile the kernel that suits it, which is not timed.
+        # The first call of a size may compile a kernel, so it is not timed.
         function(few, few, 0, 0)
         start = time.perf_counter()
         function(few, few, 0, 0)

@@ -103,8 +103,8 @@ def _assembled(
 class _Optimizer:
     """Lets the tiles of the squares that are computed write to their results.
 
-    dask optimizes arrays together whose optimizers are equal. This one equals that of all other
-    arrays, so that a square and what is computed from it share their tiles.
+    dask optimizes arrays together whose optimizers are equal. This one equals the optimizer of
+    all other arrays, so that a square and arrays computed from it share their tiles.
     """
 
     def __eq__(self, other: object) -> bool:

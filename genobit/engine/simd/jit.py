@@ -252,7 +252,7 @@ class _Compilation:
     def running(self) -> Iterator[None]:
         """Pause garbage collection while the block compiles; note once that it took over a second.
 
-        numba keeps what it allocates until the kernel is compiled, so collections find little.
+        numba keeps its objects until the kernel is compiled, so collections find little.
         They take 7 to 10% of the time.
         """
         collects = gc.isenabled()

@@ -1,4 +1,4 @@
-"""The key of penetrance grids on paper: a bar of colours, and what a cell says."""
+"""The key of penetrance grids on paper: a bar of colours, and an explanation of cells."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class _Grids:
 
     @property
     def notes(self) -> list[str]:
-        """What a cell says, in sentences."""
+        """Sentences that explain a cell."""
         found = self.found
         case = class_name(found, self.of_class) if not found.trait else ""
         below = "number of samples" if found.trait else f"{case} / samples"

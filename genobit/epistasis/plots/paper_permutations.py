@@ -282,8 +282,8 @@ def arranged(
 ) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     """Return the row from the top and the side, True for right, of the name of each stem.
 
-    at, wide: (stems,) places of the stems, and widths of the names from there, in millimetres. Of
-    all arrangements, the chosen one cuts the fewest letters, and then crosses the fewest stems.
+    at, wide: (stems,) places of the stems, and widths of the names from there, in millimetres. The
+    chosen arrangement cuts the fewest letters. Of several such, it crosses the fewest stems.
     """
     count = len(at)
 

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 class Checksums:
     """The checksums (Adler-32) of the zlib blocks of an open BGEN file.
 
-    Those of diploid samples with 8 or 16 bits follow from the probabilities. Other blocks, and
-    those that differ, are decompressed once more, which takes as long as the decoder.
+    Checksums of diploid samples with 8 or 16 bits follow from the probabilities. Other
+    blocks are decompressed once more, and so are blocks whose checksum differs. This takes as long
+    as decoding.
     """
 
     def __init__(self, file: IO[bytes], header: Header) -> None:

@@ -16,7 +16,7 @@ _BLOCK = 512
 _ZERO, _HALF = np.float32(0), np.float32(0.5)
 _BYTE, _EIGHT = np.int32(255), np.int32(8)
 _DIPLOID, _MISSING = 2, 128
-"""Ploidy of a sample, and what is added to it if the sample is missing."""
+"""Ploidy of a sample, and the number added to it if the sample is missing."""
 
 
 @njit

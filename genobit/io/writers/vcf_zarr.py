@@ -122,7 +122,7 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
             zarr_format=2,
             write_empty_chunks=True,
         )
-        # If the process is killed, no reader takes what is left for a store.
+        # If the process is killed, no reader takes the incomplete folder for a store.
         for name in _ROOT:
             (new / name).replace(new / (name + _PARTIAL))
         compute(written)
@@ -155,7 +155,7 @@ def _with_calls(ds: xr.Dataset) -> xr.Dataset:
     if model.layout_of(ds) is not None:
         return unpacked(ds)
     calls = model.require_genotypes(ds)
-    # They name the file behind the calls, which is not that of the store.
+    # These attributes name the file that was read, not the store.
     attributes = {k: v for k, v in calls.attrs.items() if not str(k).startswith("plink_")}
     variable = xr.Variable(calls.dims, calls.data, attributes)
     return ds.drop_vars(model.CALL_GENOTYPE).assign({model.CALL_GENOTYPE: variable})

@@ -25,7 +25,7 @@ def side_by_side(
     heatmap: ipywidgets.Box,
     below: list[ipywidgets.Widget],
 ) -> ipywidgets.HBox:
-    """Return the network and, beside it, a line of text, the heatmap and what is below it.
+    """Return the network and, beside it, a line of text, the heatmap and the widgets below it.
 
     The heatmap fills the height that the others leave.
     """

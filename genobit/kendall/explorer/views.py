@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 #: Largest distance in screen pixels at which a click still hits a line.
 REACH = 6.0
-#: Heights in screen pixels. The heatmap has what the card and the picture below it leave.
+#: Heights in screen pixels. The heatmap fills the height between the card and the
+#: picture below it.
 NETWORK, BELOW, TABLE = 514, 194, 490
 #: Most variables whose names fit along the axes of the heatmap.
 NAMED = 22

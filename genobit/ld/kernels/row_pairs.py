@@ -55,7 +55,7 @@ def pair_rows(
 ) -> PairRows:
     """Prepare planes for the functions of this module, after the rows of ``held`` from ``start``.
 
-    The result uses ``memory``, if given, which must not be the memory of ``held``.
+    The result uses ``memory``, if given. It must not be the memory of ``held``.
     """
     like, kept = chunks[0], 0 if held is None else held.total.size - start
     bits, words = like.bits, like.planes[0].shape[1]

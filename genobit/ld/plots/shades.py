@@ -56,7 +56,7 @@ def colours_of_shades(scale: Scale) -> list[str]:
 def codes(values: np.ndarray, scale: Scale) -> np.ndarray:
     """Return the upper triangle of a square row by row, as uint16 over the limits of a scale.
 
-    The hover shows three digits. Four bytes for each pair would double what a frame sends.
+    The hover shows three digits. Four bytes for each pair would double the data of a frame.
     """
     low, high = scale.limits
     with np.errstate(invalid="ignore"):

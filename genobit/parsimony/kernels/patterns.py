@@ -1,7 +1,7 @@
 """Site patterns: unique columns of an alignment, and their reduction for a search.
 
-A search removes what has the same length on every tree. Three rules preserve the differences of
-length between trees (unordered states, Fitch's lengths):
+A search removes states and patterns that have the same length on every tree. Three rules
+preserve the differences of length between trees (unordered states, Fitch's lengths):
 
 - A state is dropped if all of its taxa may also have one other state, which can replace it
   everywhere. This removes states that occur only in ambiguity codes.

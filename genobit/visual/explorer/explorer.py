@@ -63,7 +63,7 @@ class Explorer(Computing):
     selectable: ClassVar[str] = "variants or samples"
     #: Whether the search box finds all names, so that the drawer needs no text box for them.
     finds_all: ClassVar[bool] = False
-    #: Singular and plural of what the lists of the selection hold.
+    #: Singular and plural nouns for the lists of the selection.
     nouns: ClassVar[Mapping[str, tuple[str, str]]] = NOUNS
     #: Name of the method that opens this explorer.
     opened_by: ClassVar[str] = "explore"
