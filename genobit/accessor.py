@@ -85,13 +85,13 @@ class GenobitDatasetAccessor(
 
     @property
     def explore(self) -> Any:
-        """Explorers: `explore()` opens a menu, `explore.ld()` opens one explorer."""
+        """Explorers; `explore()` opens a menu, `explore.ld()` opens one explorer."""
         # Import by name: this is the only place where a lower layer uses a higher one.
         return importlib.import_module("genobit.launcher.explore").Explore(self._ds)
 
     @property
     def estimate(self) -> Any:
-        """Cost estimates: ``estimate.ld()`` predicts the time and memory of ``ld()``."""
+        """Cost estimates; ``estimate.ld()`` predicts the time and memory of ``ld()``."""
         from genobit.data.estimates import estimates_class
 
         return estimates_class(type(self), self._called)(self._ds)
@@ -287,12 +287,12 @@ class GenobitDataArrayAccessor(
 
     @property
     def explore(self) -> Any:
-        """Explorers: `explore()` opens a menu, `explore.kendall()` opens one explorer."""
+        """Explorers; `explore()` opens a menu, `explore.kendall()` opens one explorer."""
         return importlib.import_module("genobit.launcher.explore").ExploreArray(self._da)
 
     @property
     def estimate(self) -> Any:
-        """Cost estimates: ``estimate.kendall()`` predicts the time and memory of ``kendall()``."""
+        """Cost estimates; ``estimate.kendall()`` predicts the time and memory of ``kendall()``."""
         from genobit.data.estimates import estimates_class
 
         return estimates_class(type(self), self._called)(self._da)

@@ -220,7 +220,7 @@ class PlotMethods:
 
     @property
     def plot(self) -> Plot:
-        """Draw a result: ``plot(kind, ax=None, **options)``; see `genobit.data.plotting.Plot`."""
+        """Method ``plot(kind, ax=None, **options)`` that draws a result; see `Plot`."""
         return Plot(self._data)
 
 
@@ -229,7 +229,7 @@ class DatasetPlotMethods(PlotMethods):
 
     @property
     def plot(self) -> DatasetPlot:
-        """Draw a result: ``plot(kind, ax=None, **options)``.
+        """Method ``plot(kind, ax=None, **options)`` that draws a result.
 
         Genotypes have figures of their own: ``plot.region(association)`` and
         ``plot.relatedness()``. See `genobit.data.plotting.DatasetPlot`.

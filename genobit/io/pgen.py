@@ -252,9 +252,10 @@ def open_pgen(
     FileNotFoundError
         If one of the three files is missing.
     ValueError
-        If the .pgen is not one, is damaged, or has other numbers of variants or samples than the
-        tables. If a line of a table is malformed, or two samples have the same ids. If a variant
-        has more than 128 alleles. A damaged record is an error when its chunk is computed.
+        If the .pgen is damaged or another kind of file, or if its numbers of variants or samples
+        differ from those of the tables. If a line of a table is malformed, or two samples have the
+        same ids. If a variant has more than 128 alleles. A damaged record is an error when its
+        chunk is computed.
     OSError
         If the file is changed between opening and computing.
     ModuleNotFoundError

@@ -34,18 +34,20 @@ class Phylogeny(NamedTuple):
     """A tree whose tips are numbered as the taxa of an alignment."""
 
     parents: NDArray[np.int64]
-    """(nodes,), as in `genobit.data.topology`: tips, then inner nodes, the root last with -1."""
+    """Parent of each node (nodes,); first tips, then inner nodes, the root last with -1."""
     labels: tuple[str, ...]
     """Names of the tips as in the alignment, then labels of inner nodes ("" for none)."""
     lengths: NDArray[np.float64] | None
-    """(nodes,): length of the branch above each node, NaN if unknown; None if all are unknown."""
+    """Length of the branch above each node (nodes,), NaN if unknown; None if all are unknown."""
 
 
 class Phylogenies(NamedTuple):
     """Trees, and whether the input was one tree rather than a list."""
 
     trees: list[Phylogeny]
+    """The trees, in the order of the input."""
     one: bool
+    """Whether the input was one tree rather than a list."""
 
 
 def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:

@@ -113,7 +113,11 @@ def colouring(name: str, values: np.ndarray) -> Colouring:
     name
         Name of the variable; "" gives all samples one colour.
     values
-        Shape (samples,).
+        Value of each sample, (samples,).
+
+    Returns
+    -------
+    `Colouring`: the values as text or numbers, with their colours.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class EpistasisTraits(Explorer):
 
     @property
     def table(self) -> pd.DataFrame:
-        """Cells of the chosen combination: numbers of samples of each class by genotype."""
+        """Numbers of samples of each class in the cells of the chosen combination."""
         if self.chosen is None:
             raise ValueError("no combination is chosen; click a row of the table first")
         return self.ranked.cell_table(self.chosen)

@@ -56,9 +56,9 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
         overwritten, because ``ds`` may still read them.
     dosages
         Whether to write `call_dosage` (variants, samples; from 0 to 2, NaN is missing) too. The
-        dosage of a haploid call, from 0 to 1, is written twice as large, as in plink2. The
-        library then derives the calls from the dosages: a dosage within 0.1 of a whole number is
-        that call, any other is a missing call. `call_genotype` must be equal to these calls.
+        dosage of a haploid call, from 0 to 1, is written twice as large, as in plink2. pgenlib
+        then derives the calls from the dosages: a dosage within 0.1 of a whole number is that
+        call, any other is a missing call. `call_genotype` must be equal to these calls.
         No heterozygous call may be phased, and no variant may have more than two alleles.
 
     Returns

@@ -77,7 +77,7 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
     - The .fam has ``sample_family_id``, ``sample_id``, ``sample_father_id``, ``sample_mother_id``,
       ``sample_sex`` and ``sample_phenotype``. Without them it has 0, and -9 for the phenotype.
       Centimorgans are ``variant_genetic_position``, 0 for NaN.
-    - Contigs keep their names, where plink2 writes "chr1" as "1" and "23" as "X" unless
+    - Contigs keep their names. plink2 writes "chr1" as "1" and "23" as "X", unless
       ``--output-chr`` says otherwise.
     - If the Dataset comes from `open_plink` without changes, the rows of the .bed are copied.
 

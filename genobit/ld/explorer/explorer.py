@@ -142,12 +142,12 @@ class LDExplorer(LDTraits):
 
     @property
     def visible(self) -> xr.Dataset:
-        """Dataset of the window in view: the statistic of all pairs, and r² with the lead variant.
+        """Dataset of the variants in view, with the statistic of all pairs.
 
         The matrix (variants_0, variants_1) has the variants that pass the frequency filter. If
         there is a lead variant, its r² with these variants is a variable too. In a large
-        region, the variants are also thinned. `attrs` give the region, the frequency filter, the
-        thinning and the number of samples.
+        region, only some of these variants are kept (thinned). `attrs` give the region, the
+        frequency filter, the thinning and the number of samples.
         """
         self.refresh()
         window = self._now()

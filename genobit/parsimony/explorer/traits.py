@@ -133,7 +133,7 @@ class ParsimonyTraits(Explorer):
 
     @property
     def changes(self) -> pd.DataFrame:
-        """Changes on the marked branch: a table with columns site, from and to."""
+        """Changes on the marked branch, as a table with columns site, from and to."""
         if self.branch is None:
             raise ValueError("no branch is chosen; click one first")
         return changes_of(self.ancestry.states, self.branch)
