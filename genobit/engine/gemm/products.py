@@ -301,7 +301,7 @@ def products(
             method.multiply(*rows, *packed, diagonal, from_row, counts)
             wanted = counts[: stop - start, : right - left]
             if totals is not None:
-                _differences(wanted, totals[0][start:stop], totals[1][left:right])
+                _differences(totals[0][start:stop], totals[1][left:right], counts)
             of_rows = slice(start // group, stop // group)
             begin = of_rows.start - (of_columns.start if upper else of_rows.stop)
             yield Block(of_rows, of_columns, begin, wanted)
@@ -380,13 +380,13 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
 
 
 @njit
-def _differences(counts: NDArray[np.int32], a: NDArray[np.int64], b: NDArray[np.int64]) -> None:
-    """Turn counts (m, n) of positions set in both rows into positions that differ.
+def _differences(a: NDArray[np.int64], b: NDArray[np.int64], counts: NDArray[np.int32]) -> None:
+    """Turn counts of positions set in both rows into positions that differ.
 
-    a (m,) and b (n,) hold the set bits of each row.
+    a (m,) and b (n,) hold the set bits of each row. counts has at least m rows and n columns.
     """
-    for i in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
             counts[i, j] = a[i] + b[j] - 2 * counts[i, j]
 
 

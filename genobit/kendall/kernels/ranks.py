@@ -138,12 +138,12 @@ def _sums(counts: NDArray[np.int32]) -> tuple[np.int64, np.int64, np.int64, np.i
 def _ties(
     ranks: NDArray[Any],
     absent: int,
+    counts: NDArray[np.int32],
     pairs: NDArray[np.int64],
     triples: NDArray[np.float64],
     levels: NDArray[np.int32],
 ) -> None:
-    """Write pairs, triples and levels (rows,) of ranks (rows, n)."""
-    counts = np.empty(ranks.shape[1], np.int32)
+    """Write pairs, triples and levels (rows,) of ranks (rows, n); counts (n,) is scratch."""
     for i in range(ranks.shape[0]):
         _count(ranks[i], absent, counts)
         _, pairs[i], _, levels[i], triples[i] = _sums(counts)
@@ -161,7 +161,8 @@ def ties(ranks: NDArray[Any]) -> Ties:
     """
     rows = ranks.shape[0]
     found = Ties(np.empty(rows, np.int64), np.empty(rows), np.empty(rows, np.int32))
-    _ties(np.ascontiguousarray(ranks), missing(ranks), *found)
+    counts = np.empty(ranks.shape[1], np.int32)
+    _ties(np.ascontiguousarray(ranks), missing(ranks), counts, *found)
     return found
 
 

@@ -172,7 +172,8 @@ def sign_planes(
     """
     shape = ranks.shape[0], words_for(count)
     mask, sign = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
-    _sign_planes(ranks, missing(ranks), first, count, mask, sign)
+    twice, signs = np.empty(2 * ranks.shape[1], ranks.dtype), np.zeros(64 * shape[1], np.int8)
+    _sign_planes(ranks, missing(ranks), first, count, twice, signs, mask, sign)
     return mask, sign
 
 
@@ -182,12 +183,16 @@ def _sign_planes(
     absent: int,
     first: int,
     count: int,
+    twice: NDArray[Any],
+    signs: NDArray[np.int8],
     mask: NDArray[np.uint64],
     sign: NDArray[np.uint64],
 ) -> None:
+    """Write mask and sign (variables, words); twice (2 n,) and signs (64 words,) are scratch.
+
+    Allocating them here would take 0.2 s to compile.
+    """
     n = ranks.shape[1]
-    twice = np.empty(2 * n, ranks.dtype)
-    signs = np.zeros(64 * mask.shape[1], np.int8)
     for row in range(ranks.shape[0]):
         # Copy one by one: numba compiles a slice assignment with its error text, which takes 3 s.
         for k in range(n):
