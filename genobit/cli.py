@@ -136,7 +136,7 @@ def _add_pack(pack: argparse.ArgumentParser) -> None:
         "--multiallelic",
         choices=("refuse", "drop", "split"),
         default="refuse",
-        help="rule for variants with three or more alleles; refuse (default) is an error",
+        help="rule for variants with three or more alleles; refuse (default) raises an error",
     )
     pack.add_argument(
         "--region",

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 USAGE = """%genobit info                  show the CPU, memory and packages, and the chosen kernels
-%genobit bench [--quick] [--only NAME ...]    speed against this machine's own limits
-%genobit options               the settings in force
-%genobit options progress=False plot_scale=1.5 plot_theme=dark    change them"""
+%genobit bench [--quick] [--only NAME ...]    measure speed, and compare it with the limits
+%genobit options               show the settings
+%genobit options progress=False plot_scale=1.5 plot_theme=dark    change settings"""
 
 _EXTENSION = "_genobit_extension"
 _THEMES = "lab/user-settings/@jupyterlab/apputils-extension/themes.jupyterlab-settings"

@@ -121,7 +121,11 @@ def _kernels() -> dict[str, str]:
     has = host()
     refused = "not permitted by this system" if not permitted() else "no, its sums are wrong"
     tau = {n: next(iter(costs(n, 1_000, tied=False, fitted=False))) for n in (50, 353, 20_000)}
-    products = {"LD, epistasis": "and", "distances": "xor", "relationships": "ternary"}
+    products = {
+        "LD, epistasis (AND products)": "and",
+        "distances (XOR products)": "xor",
+        "relationships (ternary products)": "ternary",
+    }
     few = {product: chosen_kernel(product, rows=1) for product in products.values()}
     return {
         "compiled for": target_description()[1],
@@ -129,12 +133,12 @@ def _kernels() -> dict[str, str]:
         "vector popcount": "yes" if has.vector_popcount else "no",
         "byte lookup": f"{has.byte_lanes} bytes at a time" if has.byte_lanes else "no",
         **{
-            f"{name} ({product} products)": f"{speed(product)}"
-            + (f"; of few rows {few[product]}" if few[product] != chosen_kernel(product) else "")
+            name: f"{speed(product)}"
+            + (f"; {few[product]} for few rows" if few[product] != chosen_kernel(product) else "")
             for name, product in products.items()
         },
         "Kendall's tau, 1,000 variables": ", ".join(
-            f"{name} of {n:,} observations" for n, name in tau.items()
+            f"{name} for {n:,} observations" for n, name in tau.items()
         ),
     }
 

@@ -58,7 +58,7 @@ _TREES = "Which tree needs the fewest changes, and where are they?"
 def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
     """Return the explorers of genotypes or packed planes."""
     explore = ds.genobit.explore
-    lone = "there is one variant, and this is about pairs" if _few(ds, "variants") else ""
+    lone = "it needs two variants or more" if _few(ds, "variants") else ""
     traits = phenotypes(ds)
     return [
         Offer(
@@ -72,8 +72,7 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
             "grm",
             "relationships",
             "Who is related to whom, and which samples stand out?",
-            _why_not(ds, "grm")
-            or ("there is one sample, and this is about pairs" if _few(ds, "samples") else ""),
+            _why_not(ds, "grm") or ("it needs two samples or more" if _few(ds, "samples") else ""),
             lambda _: explore.grm,
         ),
         Offer(
@@ -105,7 +104,7 @@ def offers_of_dataset(ds: xr.Dataset) -> list[Offer]:
 def offers_of_array(da: xr.DataArray) -> list[Offer]:
     """Return the explorers of measurements or an alignment: a DataArray of two dimensions."""
     explore = da.genobit.explore
-    few = "" if min(da.shape, default=0) > 1 else "there is one, and this is about pairs"
+    few = "" if min(da.shape, default=0) > 1 else "it needs two variables and two observations"
     return [
         Offer(
             "kendall",
@@ -182,6 +181,7 @@ def search(ds: xr.Dataset, phenotype: str, order: int) -> xr.Dataset:
             f"{expected.what} would take about "
             f"{expected.seconds / 60:,.0f} minutes: explore fewer variants, "
             f"ds.isel(variants=...).genobit.explore(), or call ds.genobit.epistasis("
-            f"{phenotype!r}, order={order}, checkpoint=...) and explore.epistasis() its result"
+            f"{phenotype!r}, order={order}, checkpoint=...) and give its result to "
+            "ds.genobit.explore.epistasis()"
         )
     return ds.genobit.epistasis(phenotype, **options)

@@ -10,6 +10,7 @@ from genobit.grm.plots.paper_kinship import kinship_pairs
 from genobit.grm.plots.paper_matrix import MAX_PIXELS, matrix_panel
 from genobit.grm.plots.paper_tree import group_codes
 from genobit.visual.colouring import colouring_of
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +78,8 @@ def relatedness(
     n_samples = ds.sizes["samples"]
     if n_samples < 3:
         raise ValueError(
-            f"dimension 'samples' has {n_samples} of at least 3 samples that the figure of "
-            "relatedness needs; draw .genobit.grm() instead"
+            f"dimension 'samples' has {number(n_samples, 'sample')}, and the figure of relatedness "
+            "needs at least 3; draw .genobit.grm() instead"
         )
     first, second = _checked(components)
     chosen = colouring_of(ds, colour_by, "samples")

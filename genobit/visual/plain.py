@@ -187,7 +187,7 @@ def heatmap(
     rows, columns = (lay_out(np.arange(n), "rank", PIXELS) for n in values.shape)
     most = max(rows.per_pixel, columns.per_pixel)
     if most > 1:
-        notes.append("pixel: farthest from 0 of several")
+        notes.append("pixel: value farthest from 0")
     texts = [_texts(names, bins) for names, bins in zip(sides, (rows, columns), strict=True)]
     pixels = strongest(values, rows, columns) if most > 1 else values
     bounds = (columns.start, rows.start, columns.stop, rows.stop)

@@ -73,7 +73,7 @@ def press(page: Any, key: str, times: int) -> None:
 def test_starts_with_pictures_and_says_what_is_held(page: Any) -> None:
     until(lambda: edges(page) == 198, "the edges")
     arranged(page)
-    says(lambda: text(page, "status"), "1,124,250 pairs tested", "weaker ones are not shown")
+    says(lambda: text(page, "status"), "1,124,250 pairs tested", "weaker pairs are not shown")
     for view in ("network", "heatmap", "histogram"):
         drawn(figure(page, view))
 

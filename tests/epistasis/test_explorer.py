@@ -297,7 +297,7 @@ class TestKinds:
     def test_too_many_members_for_cells(self, ds):
         result = ds.genobit.epistasis("sample_case", order=5, top=5)
         explorer = ds.genobit.explore.epistasis(result)
-        assert "up to 4 members are drawn" in said(explorer._cells)
+        assert "up to 4 variants are drawn" in said(explorer._cells)
         assert not said(explorer._marginals)
         assert len(explorer.table) == 243
 

@@ -100,7 +100,7 @@ class TestFromGenotypes:
     def test_selected_variants_alone(self, ds):
         selection = gb.Selection(ds)
         explorer = ds.genobit.explore.grm(selection=selection, of_variants="selected")
-        assert "over 300 variants (none is selected, so all)" in explorer.status
+        assert "over 300 variants (none is selected, so all are used)" in explorer.status
         for some in (slice(0, 40), slice(40, 100)):
             few = ds.isel(variants=some)
             selection.variants = range(some.start, some.stop)
@@ -153,12 +153,12 @@ class TestFromGenotypes:
         assert ds.genobit.explore.grm(loco.isel(contigs=1)).methods[0] == "given"
 
     def test_other_samples_are_refused(self, ds, grm, pcs):
-        with pytest.raises(ValueError, match="grm= is of 23 samples"):
+        with pytest.raises(ValueError, match="grm= has 23 samples"):
             ds.genobit.explore.grm(grm[1:, 1:])
         turned = grm[::-1, ::-1]
         with pytest.raises(ValueError, match=r"sample_id\[0\] is 's0' in the Dataset and 's23'"):
             ds.genobit.explore.grm(turned)
-        with pytest.raises(ValueError, match="pcs= is of 20 samples"):
+        with pytest.raises(ValueError, match="pcs= has 20 samples"):
             ds.genobit.explore.grm(grm, pcs.isel(samples=slice(20)))
 
 
@@ -278,7 +278,7 @@ class TestPairs:
     @pytest.mark.parametrize(("pairs_of", "found"), [("any", 23 + 22), ("both", 1)])
     def test_of_the_selection(self, explorer, pairs_of, found):
         explorer.pairs_of = pairs_of
-        assert "nothing is selected" in explorer._table_line.value
+        assert "no sample is selected" in explorer._table_line.value
         explorer.selected = [8, 9]
         assert len(table_of(explorer)) == found
 

@@ -143,7 +143,7 @@ class TestThreshold:
         assert len(held.strength) <= 2_000
         assert held.strength.min() >= explorer.floor
         kept = f"{len(held.strength):,} of |τ| ≥ {explorer.floor:.2f}"
-        assert f"{kept}, weaker ones are not shown" in explorer.status
+        assert f"{kept} (weaker pairs are not shown)" in explorer.status
         assert 0 <= explorer.floor - control(explorer, "threshold").min < 0.01
 
 

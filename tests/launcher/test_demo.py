@@ -123,7 +123,7 @@ def test_communities__are_the_modules_of_the_simulation(written):
     assert sorted(module for module, *_ in rows) == [f"M{k:02d}" for k in range(1, 19)]
     assert all(genes == within for _, genes, within in rows)
     genes = sum(int(genes) for _, genes, _ in rows)
-    assert f"{genes} of {genes} genes are of the module of their community" in page
+    assert f"{genes} of {genes} genes belong to the module of their community" in page
 
 
 def test_planted_combinations__come_first(written):

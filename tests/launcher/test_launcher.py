@@ -226,8 +226,8 @@ class TestLauncher:
         ("change", "name", "said"),
         [
             (lambda ds: ds.drop_vars(["sample_case", "sample_height"]), "epistasis", "phenotype"),
-            (lambda ds: ds.isel(variants=[0]), "ld", "one variant"),
-            (lambda ds: ds.isel(samples=[0]), "grm", "one sample"),
+            (lambda ds: ds.isel(variants=[0]), "ld", "needs two variants"),
+            (lambda ds: ds.isel(samples=[0]), "grm", "needs two samples"),
             (lambda ds: ds.drop_vars("variant_position"), "ld", "no variant_position"),
             (lambda ds: ds.drop_vars("call_genotype"), "kendall", "it needs genotypes"),
             (lambda ds: ds.genobit.pack(rows="samples"), "kendall", "it needs pack"),

@@ -33,9 +33,9 @@ def drawer(explorer: EpistasisTraits) -> dict[str, list[ipywidgets.Widget]]:
     text = ipywidgets.Text(
         description="filter",
         placeholder="name or region",
-        tooltip="words that every listed combination has; then Enter",
+        tooltip="list only combinations that match all these words; then Enter",
         continuous_update=False,
     )
-    every = [("all", "all"), ("of the selection", "selected")]
+    every = [("all", "all"), ("selected variants", "selected")]
     offered = dropdown("combinations", every, "")
     return {"Ranking": [linked(explorer, "filter", text), linked(explorer, "of_variants", offered)]}

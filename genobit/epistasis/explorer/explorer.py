@@ -222,16 +222,14 @@ class EpistasisExplorer(EpistasisTraits):
         self.count_line.value = "0 combinations"
         for view in (self._genome, self._cells, self._marginals, self._permutations):
             view.say("There is no combination to show.")
-        self._table.say(
-            "The search ranked no combination: fewer conditions (min_n, min_count) leave more."
-        )
+        self._table.say("The search ranked no combination. A lower min_n or min_count keeps more.")
 
     def _draw_table(self) -> None:
         self._table.draw(self.ranked, self._listed, self._marked())
 
     def _draw_genome(self) -> None:
         if self._arcs is None:
-            self._genome.say("Arcs are pairs of variants; these are single ones.")
+            self._genome.say("An arc joins two variants, and these combinations have one.")
         else:
             self._genome.draw(self._arcs, self.chosen)
 
@@ -252,8 +250,8 @@ class EpistasisExplorer(EpistasisTraits):
         self._marginals.draw(self.ranked, self.chosen, of_class)
         if self.ranked.order > MOST_MEMBERS:
             self._cells.say(
-                f"Cells of up to {MOST_MEMBERS} members are drawn, and these are "
-                f"{self.ranked.order}; save the table to have all of them."
+                f"Cells of up to {MOST_MEMBERS} variants are drawn, and this combination has "
+                f"{self.ranked.order}. The menu Export saves its cells as CSV."
             )
             return
         self._cells.draw(self.ranked, self.chosen, of_class, self._reach())

@@ -98,8 +98,8 @@ def grids_of(
     check_members(found)
     if not found.size:
         raise ValueError(
-            "the result has no combination, so there are no cells to draw; fewer conditions of "
-            "epistasis() (min_n, min_count) leave more"
+            "the result has no combination, so there are no cells to draw; a lower min_n or "
+            "min_count of epistasis() keeps more"
         )
     grids = _Grids(
         found,

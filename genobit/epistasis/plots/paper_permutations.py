@@ -81,7 +81,7 @@ def null_of(found: Ranked, marked: int | None = 0) -> Paper:
     if not maxima_of(found).size:
         raise ValueError(
             "no permutation has a score, as none ranked a combination, so there is no "
-            "distribution to draw; fewer conditions of epistasis() (min_n, min_count) leave more"
+            "distribution to draw; a lower min_n or min_count of epistasis() keeps more"
         )
     lead = None if marked is None or not found.size else range(found.size)[marked]
     page = _Page(found, lead)

@@ -39,7 +39,7 @@ def drawer(explorer: GRMTraits) -> dict[str, list[ipywidgets.Widget]]:
     """Return the sections of the drawer."""
     components = [(f"PC{k}", k) for k in range(1, explorer.relations.n_components + 1)]
     x, y = (dropdown(axis, components, "") for axis in ("x", "y"))
-    pairs = [("all samples", "all"), ("selection, any", "any"), ("selection, both", "both")]
+    pairs = [("all", "all"), ("any selected", "any"), ("both selected", "both")]
     over = [("all", "all"), ("selected", "selected")]
     whole = button(explorer, "any relationship", "arrows-h", "", explorer.show_any)
 
@@ -54,7 +54,7 @@ def drawer(explorer: GRMTraits) -> dict[str, list[ipywidgets.Widget]]:
         "Components": [linked(explorer, "component_x", x), linked(explorer, "component_y", y)],
         "Relatives": [
             shown,
-            linked(explorer, "pairs_of", dropdown("table of", pairs, "")),
+            linked(explorer, "pairs_of", dropdown("list pairs", pairs, "")),
             whole,
         ],
         "Variants": [linked(explorer, "of_variants", dropdown("variants", over, ""))],

@@ -202,7 +202,7 @@ def _same_samples(
 ) -> None:
     if size != n_samples:
         raise ValueError(
-            f"{argument} is of {size} samples, and the Dataset has {n_samples}; select the same "
+            f"{argument} has {size} samples, and the Dataset has {n_samples}; select the same "
             "ones in both, with .genobit.isel(samples=...)"
         )
     if here is None or ids is None:

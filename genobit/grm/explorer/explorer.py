@@ -187,7 +187,9 @@ class GRMExplorer(GRMTraits):
         """Entries of the save menu."""
         return (
             *self.papers,
-            Export("selected samples (ids)", ".txt", self.save, "a sample a line, as plink --keep"),
+            Export(
+                "selected samples (ids)", ".txt", self.save, "a line per sample, for plink --keep"
+            ),
             Export("listed pairs (CSV)", ".csv", self.save_pairs, "the pairs of the table"),
             Export("matrix (Zarr)", ".zarr", self.save_matrix, "relationships of all pairs"),
             Export("matrix (NetCDF)", ".nc", self.save_matrix, "relationships of all pairs"),
@@ -367,7 +369,7 @@ class GRMExplorer(GRMTraits):
         if self.between is not None:
             text += f", from {self.between[0]:.4g} to {self.between[1]:.4g}"
         if self.pairs_of != "all" and of is None:
-            text += "; nothing is selected, so of all samples"
+            text += "; no sample is selected, so all pairs count"
         self._table_line.value = html.escape(text)
 
     def _choose(self, samples: Iterable[int]) -> None:

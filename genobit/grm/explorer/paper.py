@@ -67,8 +67,8 @@ def _draw(axes: Axes, drawn: Relatedness) -> None:
         side = min(most, spare)
     if side < 20:
         raise ValueError(
-            f"the axes has {width:.0f} × {height:.0f} mm, too little for the figure of "
-            "relatedness; give it at least 100 × 70 mm"
+            f"ax is {width:.0f} × {height:.0f} mm, too small for the figure of relatedness; "
+            "make it at least 100 × 70 mm"
         )
     matrix = draw_matrix(axes, drawn.matrix, MARGIN, _HEAD, side)
     mark_selected(matrix, drawn.matrix.arranged, drawn.selected)

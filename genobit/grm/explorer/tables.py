@@ -60,7 +60,8 @@ def matrix_in_words(explorer: GRMTraits, every: OrderedMatrix) -> str:
     if left_out:
         text += f" ({left_out:,} on {attrs['contigs_left_out']} left out)"
     if explorer.of_variants == "selected" and not explorer.chosen_variants():
-        text += " (as given)" if explorer.method == GIVEN else " (none is selected, so all)"
+        given = explorer.method == GIVEN
+        text += " (as given)" if given else " (none is selected, so all are used)"
     if every.tree.without:
         text += f", {number(every.tree.without, 'sample')} without a value"
     return text
@@ -74,7 +75,7 @@ def card_of(explorer: GRMTraits, every: OrderedMatrix) -> tuple[str, list[tuple[
         return "", []
     if len(chosen) == 1:
         return str(names[chosen[0]]), [
-            (f"{measure.label}, itself", _text(values[chosen[0], chosen[0]]))
+            (f"{measure.label} with itself", _text(values[chosen[0], chosen[0]]))
         ]
     first, second = (np.asarray(chosen)[side] for side in np.triu_indices(len(chosen), 1))
     found = values[first, second]

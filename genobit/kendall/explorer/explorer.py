@@ -218,7 +218,8 @@ class KendallExplorer(KendallFiles):
             self.threshold = held.first_look(THRESHOLD if not self._asked else held.floor)
         text = f"{number(held.tested, 'pair')} tested"
         if held.floor:
-            text += f", {len(held.strength):,} of |τ| ≥ {held.floor:.2f}, weaker ones are not shown"
+            kept = f"{len(held.strength):,} of |τ| ≥ {held.floor:.2f}"
+            text += f", {kept} (weaker pairs are not shown)"
         self._said = f"{text}; {seconds:.1f} s"
         self._cut(held)
 

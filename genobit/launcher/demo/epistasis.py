@@ -110,8 +110,9 @@ def ranking(pairs: xr.Dataset) -> Table:
     return Table(
         "The best pairs",
         "p is the p-value of the pair if it were tested alone. p of the search is the share of "
-        f"{PERMUTATIONS} permutations, and the data, in which any pair scores as high. Lower "
-        "ranks pair a simulated variant with a neighbour of the other, or arise by chance.",
+        f"data sets whose best pair scores as high, among the data and {PERMUTATIONS} "
+        "permutations. Lower ranks are pairs of a simulated variant and a neighbour of the other "
+        "simulated variant, or chance.",
         {"variant": names[:, 0].tolist(), "with": names[:, 1].tolist(), **numbers},
         frozenset(numbers),
     )

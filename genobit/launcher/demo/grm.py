@@ -117,9 +117,8 @@ def closest(table: Path) -> Table:
     return Table(
         "The closest pairs",
         f"The pairs of highest kinship. {table.name} beside this page lists all pairs with a "
-        f"kinship of at least {MIN_KINSHIP}. Opposite homozygotes are the share of variants at "
-        "which the two samples share no allele. It is near 0 for relatives, and 0 for parent and "
-        "child.",
+        f"kinship of at least {MIN_KINSHIP}. The last column is the share of variants at which "
+        "the two samples share no allele. It is near 0 for relatives, and 0 for parent and child.",
         {
             "sample": found["sample_id_0"].tolist(),
             "with": found["sample_id_1"].tolist(),

@@ -160,8 +160,8 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: Network) -> tuple[Figure, .
             "All pairs of the correlated genes",
             f"τ of the {joined.sum()} genes of the network, ordered by a clustering tree. Modules "
             "are squares along the diagonal. Paler squares around them join modules that share "
-            "part of their signal. Genes with a negative correlation to their module are orange "
-            "where they meet it.",
+            "part of their signal. A gene with a negative correlation to its module is orange in "
+            "the rows and columns of this module.",
             plots.kendall_heatmap(tau.isel(gene_0=joined, gene_1=joined)),
         ),
         Figure(
@@ -207,8 +207,8 @@ def recovered(found: pd.DataFrame) -> Table:
     return Table(
         "Communities and modules",
         f"{len(found)} communities (Louvain), largest first, each with the simulated module of "
-        f"most of its genes: {within} of {genes} genes are of the module of their community. "
-        "The hub is the gene with most edges.",
+        f"most of its genes. {within} of {genes} genes belong to the module of their community. "
+        "The hub is the gene with the most edges.",
         {
             "hub": found["hub"].tolist(),
             "module": [name or "noise" for name in found["module"]],

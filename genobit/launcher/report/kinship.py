@@ -72,9 +72,9 @@ def _closest(related: pd.DataFrame) -> Table:
     more = f", the closest {LISTED} of {len(related):,}" if len(related) > LISTED else ""
     return Table(
         "Related pairs",
-        f"Pairs with a kinship of at least {THRESHOLD:.4f}{more}. Opposite homozygotes are the "
-        "share of variants at which the two samples share no allele. It is 0 for parent and child, "
-        "except for genotyping errors. ds.genobit.unrelated() chooses an unrelated set.",
+        f"Pairs with a kinship of at least {THRESHOLD:.4f}{more}. The last column is the share of "
+        "variants at which the two samples share no allele. It is 0 for parent and child, except "
+        "for genotyping errors. ds.genobit.unrelated() chooses an unrelated set.",
         {
             "sample": found[f"{named}_0"].astype(str).tolist(),
             "with": found[f"{named}_1"].astype(str).tolist(),

@@ -37,7 +37,7 @@ def section(cohort: Cohort, watch: Stopwatch) -> Section:
     figures.append(
         Figure(
             "Shares of the variance",
-            "Components before a bend of the curve show structure; those after it are noise.",
+            "Components before the bend of the curve show structure. Later ones are mostly noise.",
             pcs.genobit.plot("scree").hv,
         )
     )

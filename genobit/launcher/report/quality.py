@@ -41,7 +41,7 @@ def section(cohort: Cohort, watch: Stopwatch) -> Section:
         figures = (*_of_variants(variants), *_of_samples(samples, cohort))
     return Section(
         "Quality control",
-        "From all variants and samples. The limits below are usual ones; nothing was removed. "
+        "From all variants and samples. The limits below are common ones. Nothing was removed. "
         "ds.genobit.filter(min_maf=, max_missing=, min_hwe=) removes variants.",
         (_counts(variants, samples), *figures, *_suspects(samples)),
     )
@@ -59,7 +59,7 @@ def _counts(variants: xr.Dataset, samples: xr.Dataset) -> Table:
             share((call_rate < MIN_CALL_RATE).sum(), n_variants),
         ),
         ("variants with one allele", share((maf == 0).sum(), n_variants)),
-        (f"variants with two alleles, one below {RARE:.0%}", share(_rare(maf), n_variants)),
+        (f"variants whose rarer allele is below {RARE:.0%}", share(_rare(maf), n_variants)),
         (
             f"variants with a Hardy-Weinberg p below {MIN_HWE:g}",
             share((hwe < MIN_HWE).sum(), n_variants),
@@ -75,10 +75,10 @@ def _counts(variants: xr.Dataset, samples: xr.Dataset) -> Table:
     ]
     haploid = int(variants["n_het_haploid"].values.sum())
     if haploid:
-        rows.append(("heterozygous calls where a sample has one copy", f"{haploid:,}"))
+        rows.append(("heterozygous calls where a sample has one chromosome copy", f"{haploid:,}"))
     if "sex_status" in samples:
         wrong = share(_of_other_sex(samples).sum(), n_samples)
-        rows.append(("samples whose recorded sex is not that of chromosome X", wrong))
+        rows.append(("samples whose recorded sex differs from chromosome X", wrong))
     names, counts = zip(*rows, strict=True)
     return Table(
         "Summary",

@@ -230,7 +230,7 @@ class LDTraits(Explorer):
         if self.of_samples == "all":
             return ""
         if self._cohort is self._whole:
-            return "; fewer than two samples are selected, so of all"
+            return "; fewer than two samples are selected, so all are used"
         return f"; among {number(self._cohort.n_samples, 'selected sample')}"
 
 
