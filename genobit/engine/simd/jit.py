@@ -57,7 +57,7 @@ from numba.types import unliteral
 
 from genobit.engine.progress import DELAY, note
 from genobit.engine.simd import plain
-from genobit.engine.simd.linked import linked
+from genobit.engine.simd.linked import linked, with_environments
 from genobit.engine.simd.user_cache import user_cache
 
 if TYPE_CHECKING:
@@ -381,14 +381,14 @@ def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
         def compile_or_let_go(*signature: Any) -> Any:
             try:
                 with _compilation.running():
-                    return compile_alone(*signature)
+                    return with_environments(compile_alone(*signature))
             except BaseException:
                 # Compilation failed, so nothing will be saved.
                 cache.let_go()
                 raise
 
         compiler.compile = compile_or_let_go
-        for_callers = functools.cache(functools.partial(linked, function, dispatcher.targetoptions))
+        for_callers = functools.cache(functools.partial(linked, dispatcher))
 
         def template_without_literals(args: Any, kws: Any) -> Any:
             return for_callers().get_call_template(

@@ -7,19 +7,17 @@ machine code, with all that it calls.
 
 numba lets a dispatcher choose its compiler, and a compiler its code library. The library overrides
 `finalize` of `JITCodeLibrary` and uses private names of it: `_final_module`, `_finalized`,
-`_linking_libraries`, `_reload_init`, `_get_module_for_linking` and `_optimize_final_module`.
+`_linking_libraries`, `_reload_init`, `_get_module_for_linking` and `_optimize_final_module`. Other
+private names are `_find_referenced_environments` of a compiled kernel and `_compiling_counter` of a
+dispatcher.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class _LinkedLibrary(JITCodeLibrary):  # numba has no types
@@ -42,14 +40,28 @@ class _Compiler(CompilerBase):
         return [DefaultPassBuilder.define_nopython_pipeline(state)]
 
 
-def linked(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def with_environments(compiled: Any) -> Any:
+    """Return a compiled kernel whose parts can print, and raise exceptions with values.
+
+    Both need an address. numba sets it for a kernel with machine code, and for the parts of a
+    kernel that it loads.
+    """
+    for environment in compiled._find_referenced_environments():
+        compiled.codegen.set_env(environment.env_name, environment)
+    return compiled
+
+
+def linked(dispatcher: Any) -> Any:
     """Return a dispatcher of which only `get_call_template` and `get_overload` can be used.
 
-    ``options`` are those of the dispatcher that Python calls.
+    ``dispatcher`` is the one that Python calls.
     """
     # A cached kernel holds all that it calls, so its parts are not cached.
-    options = {**options, "no_cpython_wrapper": True}
-    found = numba.jit(pipeline_class=_Compiler, **options)(function)
+    options = {**dispatcher.targetoptions, "no_cpython_wrapper": True}
+    # `numba.jit` would return the function itself if NUMBA_DISABLE_JIT was set after the import.
+    found = type(dispatcher)(dispatcher.py_func, targetoptions=options, pipeline_class=_Compiler)
+    # By this numba knows that a kernel calls itself.
+    found._compiling_counter = dispatcher._compiling_counter
 
     def add_overload(compiled: Any) -> None:
         # Callers find the code by a hashable object. numba takes the function that Python calls.
