@@ -388,7 +388,7 @@ def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
                 raise
 
         compiler.compile = compile_or_let_go
-        for_callers = functools.cache(functools.partial(linked, dispatcher))
+        for_callers = functools.cache(functools.partial(linked, dispatcher, _compilation.running()))
 
         def template_without_literals(args: Any, kws: Any) -> Any:
             return for_callers().get_call_template(

@@ -8,16 +8,19 @@ machine code, with all that it calls.
 numba lets a dispatcher choose its compiler, and a compiler its code library. The library overrides
 `finalize` of `JITCodeLibrary` and uses private names of it: `_final_module`, `_finalized`,
 `_linking_libraries`, `_reload_init`, `_get_module_for_linking` and `_optimize_final_module`. Other
-private names are `_find_referenced_environments` of a compiled kernel and `_compiling_counter` of a
-dispatcher.
+private names are `_find_referenced_environments` of a compiled kernel, and `_compiler` and
+`_compiling_counter` of a dispatcher.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _LinkedLibrary(JITCodeLibrary):  # numba has no types
@@ -51,15 +54,18 @@ def with_environments(compiled: Any) -> Any:
     return compiled
 
 
-def linked(dispatcher: Any) -> Any:
+def linked(
+    dispatcher: Any, compile_with: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Any:
     """Return a dispatcher of which only `get_call_template` and `get_overload` can be used.
 
-    ``dispatcher`` is the one that Python calls.
+    ``dispatcher`` is the one that Python calls. ``compile_with`` decorates the compiler.
     """
     # A cached kernel holds all that it calls, so its parts are not cached.
     options = {**dispatcher.targetoptions, "no_cpython_wrapper": True}
     # `numba.jit` would return the function itself if NUMBA_DISABLE_JIT was set after the import.
     found = type(dispatcher)(dispatcher.py_func, targetoptions=options, pipeline_class=_Compiler)
+    found._compiler.compile = compile_with(found._compiler.compile)
     # By this numba knows that a kernel calls itself.
     found._compiling_counter = dispatcher._compiling_counter
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
+import itertools
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +26,21 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.compiled("of compilation itself")
 
 NOTE = "compiling kernels for this CPU, once (about 10 s)\n"
+
+# Kernels that only other kernels call leave no file in the cache.
+NAMES = """
+from numba.core import event
+
+class Compiled(event.Listener):
+    def on_start(self, event):
+        kernel = event.data["dispatcher"]
+        if kernel.__module__.startswith("genobit"):
+            print(f"{kernel.__module__}.{kernel.__name__}".removeprefix("genobit."))
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Compiled())
+"""
 
 SCORES = """
 import numpy as np
@@ -48,14 +65,16 @@ ds.genobit.epistasis("sample_case")
 
 def kernels_compiled(code: str, cache: Path) -> set[str]:
     """Names of the kernels that a new process compiles, with their modules."""
-    subprocess.run(
-        [sys.executable, "-c", code],
+    done = subprocess.run(
+        [sys.executable, "-c", NAMES + code],
         cwd=Path(__file__).parents[3],
         env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
+        stdout=subprocess.PIPE,
+        text=True,
         check=True,
         timeout=1500,
     )
-    return {file.name.split("-")[0].removeprefix("genobit.") for file in cache.rglob("*.nbc")}
+    return set(done.stdout.split())
 
 
 def test_score_of_mutual_information__compiles_no_other_statistic(tmp_path: Path) -> None:
@@ -103,6 +122,26 @@ def test_note__is_written_once(capsys: pytest.CaptureFixture[str], thread: bool)
                 pool.submit(compile_two).result()
         else:
             compile_two()
+    assert capsys.readouterr().err == NOTE
+
+
+@pytest.mark.usefixtures("new_process")
+def test_note__is_written_while_a_single_kernel_compiles(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @jit.njit
+    def half(x: int) -> int:
+        return x // 2
+
+    @jit.njit
+    def quarter(x: int) -> int:
+        return half(half(x))
+
+    # A second passes at each look at the clock: one until `quarter` starts, two until `half` does.
+    monkeypatch.setattr(jit, "time", SimpleNamespace(perf_counter=itertools.count().__next__))
+    monkeypatch.setattr(jit, "DELAY", 2)
+    with gb.set_options(progress=True):
+        assert quarter(8) == 2
     assert capsys.readouterr().err == NOTE
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from numba import config
 
 from genobit.engine.simd.jit import njit
 
@@ -60,6 +61,6 @@ def test_kernels__compile_if_numba_was_switched_off_after_the_import(
     def quarter(x: float) -> float:
         return half(half(x))
 
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    # numba reads its settings when it begins to compile a kernel.
+    # numba reads NUMBA_DISABLE_JIT again when it compiles.
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
     assert (half(2.0), quarter(2.0)) == (1.0, 0.5)
