@@ -33,11 +33,12 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
     An unknown argument raises a TypeError with the closest names.
     """
     known = inspect.signature(draw).parameters
+    passes_on = any(each.kind is each.VAR_KEYWORD for each in known.values())
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
-            if name not in known:
+            if name not in known and not passes_on:
                 msg = f"{draw.__name__}() has no argument {name!r}{did_you_mean(name, known)}"
                 raise TypeError(msg)
         picture: Any = draw(*args, **kwargs)
