@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, fields
@@ -164,3 +165,15 @@ def test_examples__run_as_they_stand(
     with gb.set_options(**asdict(gb.get_options())):
         for body in blocks((DOCS / f"{name}.md").read_text("utf-8"), ("python", CODE[-1])):
             exec(compile(body, f"{name}.md", "exec"), names)
+
+
+def test_texts_that_the_app_shows__do_not_mention_cells() -> None:
+    tour = json.loads((DOCS.parent / "notebooks" / "tour.ipynb").read_text())
+    hidden = {"notebook-only"}
+    texts = [
+        "".join(cell["source"])
+        for cell in tour["cells"]
+        if cell["cell_type"] == "markdown" and not hidden & set(cell["metadata"].get("tags", ()))
+    ]
+    assert len(texts) > 5
+    assert [text for text in texts if "cell" in text.lower()] == []
