@@ -171,20 +171,6 @@ def test_cache_folder__is_another_when_a_source_changes(
     assert len(set(folders)) == 4
 
 
-def test_a_kernel_that_kernels_call__is_compiled_for_python_when_python_calls_it() -> None:
-    @njit
-    def half(x: float) -> float:
-        return x / 2
-
-    @njit
-    def quarter(x: float) -> float:
-        return half(half(x))
-
-    assert (quarter(8.0), len(half.overloads)) == (2.0, 0)
-    assert (half(8.0), len(half.overloads)) == (4.0, 1)
-    assert (quarter(8), len(quarter.overloads)) == (2.0, 2)
-
-
 @pytest.mark.parametrize("folder", ["/proc/none/cache", "/dev/null/cache"])
 @pytest.mark.skipif(sys.platform != "linux", reason="names folders of Linux")
 def test_a_cache_that_cannot_be_written_costs_no_result(folder: str) -> None:

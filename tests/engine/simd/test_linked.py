@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from numba import config
@@ -38,6 +38,27 @@ def test_a_kernel_that_kernels_call__raises_exceptions_with_values() -> None:
     assert caught.value.args == ("negative", -6)
 
 
+def halves() -> tuple[Any, Any]:
+    """Return two new kernels: x / 2, and x / 4 by two calls of it."""
+
+    @njit
+    def half(x: float) -> float:
+        return x / 2
+
+    @njit
+    def quarter(x: float) -> float:
+        return half(half(x))
+
+    return half, quarter
+
+
+def test_a_kernel_that_kernels_call__is_compiled_for_python_when_python_calls_it() -> None:
+    half, quarter = halves()
+    assert (quarter(8.0), len(half.overloads)) == (2.0, 0)
+    assert (half(8.0), len(half.overloads)) == (4.0, 1)
+    assert (quarter(8), len(quarter.overloads)) == (2.0, 2)
+
+
 def test_a_kernel_that_kernels_call__can_call_itself() -> None:
     @njit
     def factorial(n: int) -> int:
@@ -53,14 +74,7 @@ def test_a_kernel_that_kernels_call__can_call_itself() -> None:
 def test_kernels__compile_if_numba_was_switched_off_after_the_import(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    @njit
-    def half(x: float) -> float:
-        return x / 2
-
-    @njit
-    def quarter(x: float) -> float:
-        return half(half(x))
-
+    half, quarter = halves()
     # numba reads NUMBA_DISABLE_JIT again when it compiles.
     monkeypatch.setattr(config, "DISABLE_JIT", 1)
     assert (half(2.0), quarter(2.0)) == (1.0, 0.5)
