@@ -1,8 +1,8 @@
-"""Epistasis: combinations of up to 18 variants, ranked by association with a phenotype.
+"""Epistasis: rank all combinations of variants by their association with a phenotype.
 
-A combination of k variants divides the samples into 3^k genotype cells. Cell x has n_xc samples of
-class c; n_x and n_c are sums, and n is the number of samples without a missing call in the
-combination:
+A combination has k variants, at most 18. It divides the samples into 3^k genotype cells. Samples
+with a missing call in the combination are left out. Of the n other samples, n_xc are in cell x and
+class c. Cell x has n_x samples in all, and class c has n_c:
 
     MI   = sum n_xc / n ln(n_xc n / (n_x n_c))                     mutual_information, in nats
     G    = 2 n MI                                                  likelihood ratio of the table
