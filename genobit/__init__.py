@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from genobit.launcher.warm import warm
     from genobit.parsimony.effort import SearchEffort
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _PUBLIC = {
     "EpistasisLimits": "genobit.epistasis.limits",

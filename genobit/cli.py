@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genobit import __version__
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
 
@@ -65,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the commands and their options."""
     top = argparse.ArgumentParser(prog="genobit", description="Analyse genotypes and trees.")
+    top.add_argument("--version", action="version", version=f"genobit {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
 
     demo = commands.add_parser(

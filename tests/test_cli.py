@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import genobit
 from genobit import cli
 
 
@@ -243,6 +244,13 @@ def test_demo__goes_on_to_the_explorers_where_somebody_watches(
     assert ("genobit app" in capsys.readouterr().out) is not served
     if served:
         assert Path(commands[0][0]).name == "tour.ipynb"
+
+
+def test_version__is_printed(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"genobit {genobit.__version__}\n"
 
 
 def test_info__as_text_and_as_json(capsys):

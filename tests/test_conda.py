@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RECIPE = ROOT / ".ci" / "conda" / "recipe.yaml"
 CITATION = ROOT / "CITATION.cff"
+MODULE = ROOT / "genobit" / "__init__.py"
 CONDA = {"dask": "dask-core", "matplotlib": "matplotlib-base", "xxhash": "python-xxhash"}
 """Names of packages of PyPI that conda-forge calls by others."""
 
@@ -48,7 +49,8 @@ def test_run_constraints__are_the_extras() -> None:
     assert listed("run_constraints") == in_conda(wanted)
 
 
-@pytest.mark.parametrize("path", [RECIPE, CITATION], ids=["recipe", "citation"])
+@pytest.mark.parametrize("path", [RECIPE, CITATION, MODULE], ids=["recipe", "citation", "module"])
 def test_version__is_that_of_the_project(path: Path) -> None:
-    versions = re.findall(r"^ *version: (\d.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    text = path.read_text(encoding="utf-8")
+    versions = re.findall(r"^(?: *version: |__version__ = \")(\d[^\"\n]*)", text, re.MULTILINE)
     assert versions == [PROJECT["version"]]
