@@ -67,10 +67,10 @@ def pack_columns(dealt: int, words: NDArray[np.uint64], out: NDArray[np.uint64])
                 start, to = first * n + word, left + word * columns
                 transpose_square(source, start, dealt * n, target, to, columns)
             continue
-        for lane in range(WORD_LANES):
+        for k in range(n * WORD_LANES):
+            w, lane = divmod(k, WORD_LANES)
             row = first + lane * dealt
-            for w in range(n):
-                target[left + w * columns + lane] = words[row, w] if row < rows else np.uint64(0)
+            target[left + w * columns + lane] = words[row, w] if row < rows else np.uint64(0)
 
 
 @njit

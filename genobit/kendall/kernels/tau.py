@@ -63,7 +63,7 @@ def _coefficient(
     levels_y: Whole,
 ) -> float:
     total = n * (n - 1) // 2
-    if max(ties_x, ties_y) == total:
+    if max(np.int64(ties_x), np.int64(ties_y)) == total:
         # Also true for fewer than two observations, which have no pairs.
         return np.nan
     untied_x, untied_y = float(total - ties_x), float(total - ties_y)
@@ -73,12 +73,13 @@ def _coefficient(
         # The root of an exact square is exact, so a variable has tau-b 1 with itself.
         value = score / math.sqrt(untied_x * untied_y)
     elif code == C:
-        levels = float(min(levels_x, levels_y))
+        levels = float(min(np.int64(levels_x), np.int64(levels_y)))
         value = 2.0 * score / (float(n) * float(n) * (levels - 1.0) / levels)
     else:
         # Somers' denominator keeps the pairs tied in the dependent variable.
         value = score / (untied_y if code == D_ROWS else untied_x)
-    return min(1.0, max(-1.0, value))
+    # Rounding may exceed 1.
+    return value if abs(value) < 1.0 else math.copysign(1.0, value)
 
 
 @njit
