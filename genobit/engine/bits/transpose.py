@@ -71,14 +71,12 @@ def _mirror(values: NDArray[Any], top: int, left: int, out: NDArray[Any]) -> Non
     for i0 in range(0, rows, TALL):
         end = min(i0 + TALL, rows)
         for j in range(0, columns, 8):
-            for i in range(i0, end, 8):
-                if top + i >= left + j + 8:
-                    break
+            for i in range(i0, min(end, left + j + 8 - top), 8):
                 if i + 8 <= rows and j + 8 <= columns and top + i + 7 <= left + j:
                     to = (left + j) * step + top + i
                     transpose_square(source, i * columns + j, columns, target, to, step)
                     continue
+                low = min(i + 8, rows)
                 for column in range(j, min(j + 8, columns)):
-                    for row in range(i, min(i + 8, rows)):
-                        if top + row <= left + column:
-                            out[left + column, top + row] = values[row, column]
+                    for row in range(i, min(low, left + column - top + 1)):
+                        out[left + column, top + row] = values[row, column]
