@@ -18,6 +18,7 @@ its products with K span a Krylov space that contains the components (Halko, Mar
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ from dask.utils import format_bytes
 
 from genobit.data.checks import check_one_of, is_whole
 from genobit.engine.options import get_options
+from genobit.engine.schedule.blas import one_blas_thread
 from genobit.engine.schedule.by_samples import in_tiles
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.pair_sums import SampleChunks, Sums, pair_sums
@@ -236,9 +238,19 @@ def _exact(
     (k,) = compute(products)
     if pairwise:
         _require_common_calls(k)
-    values, vectors = np.linalg.eigh(k)
-    first = slice(None, -components - 1, -1)
-    return Eigen(values[first], vectors[:, first], float(np.trace(k)), "exact", 1, 0.0)
+    values, vectors = _largest(k, components)
+    return Eigen(values[::-1], vectors[:, ::-1], float(np.trace(k)), "exact", 1, 0.0)
+
+
+def _largest(k: NDArray[np.float64], components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the largest eigenvalues (components,) in rising order, and their eigenvectors."""
+    from scipy.linalg import eigh
+
+    n = len(k)
+    # Threads of BLAS spin if the cores are busy: 12.6 s instead of 0.67 s for 10 components of
+    # 2,000 samples (Zen 4). They pay only for large matrices.
+    with one_blas_thread() if n <= EXACT_SAMPLES else nullcontext():
+        return eigh(k, subset_by_index=(n - components, n - 1))
 
 
 def _require_common_calls(k: NDArray[np.float64]) -> None:
