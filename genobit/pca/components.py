@@ -18,7 +18,6 @@ its products with K span a Krylov space that contains the components (Halko, Mar
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,11 +28,10 @@ from dask.utils import format_bytes
 
 from genobit.data.checks import check_one_of, is_whole
 from genobit.engine.options import get_options
-from genobit.engine.schedule.blas import one_blas_thread
 from genobit.engine.schedule.by_samples import in_tiles
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.pair_sums import SampleChunks, Sums, pair_sums
-from genobit.pca.krylov import largest, warn_unsettled
+from genobit.pca.krylov import largest, largest_pairs, warn_unsettled
 from genobit.pca.schedule import stacked, summed
 
 if TYPE_CHECKING:
@@ -238,19 +236,8 @@ def _exact(
     (k,) = compute(products)
     if pairwise:
         _require_common_calls(k)
-    values, vectors = _largest(k, components)
-    return Eigen(values[::-1], vectors[:, ::-1], float(np.trace(k)), "exact", 1, 0.0)
-
-
-def _largest(k: NDArray[np.float64], components: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the largest eigenvalues (components,) in rising order, and their eigenvectors."""
-    from scipy.linalg import eigh
-
-    n = len(k)
-    # Threads of BLAS spin if the cores are busy: 12.6 s instead of 0.67 s for 10 components of
-    # 2,000 samples (Zen 4). They pay only for large matrices.
-    with one_blas_thread() if n <= EXACT_SAMPLES else nullcontext():
-        return eigh(k, subset_by_index=(n - components, n - 1))
+    values, vectors = largest_pairs(k, components)
+    return Eigen(values, vectors, float(np.trace(k)), "exact", 1, 0.0)
 
 
 def _require_common_calls(k: NDArray[np.float64]) -> None:

@@ -7,9 +7,12 @@ value decomposition.
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from genobit.engine.schedule.blas import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +21,12 @@ if TYPE_CHECKING:
 
 PASSES = 60
 """Most products with K; they bound the memory of the basis."""
+ALONE = 3_000
+"""Most rows of a matrix whose eigenvalues one thread of BLAS computes.
+
+Threads spin if the cores are busy: 10 components of 2,000 rows took 12.6 s, and 0.67 s in one
+thread (Zen 4).
+"""
 TOLERANCE, SETTLED = 1e-6, 1e-4
 """Residuals |K u - lambda u|, relative to the largest eigenvalue.
 
@@ -25,6 +34,18 @@ Passes continue while a residual is above `TOLERANCE`, ten times the error of fl
 residual above `SETTLED` after the last pass causes a warning. The error of an eigenvalue is about
 the square of its component's residual.
 """
+
+
+def largest_pairs(
+    matrix: NDArray[np.float64], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the largest eigenvalues (count,) of a symmetric matrix, falling, and their vectors."""
+    from scipy.linalg import eigh
+
+    n = len(matrix)
+    with one_blas_thread() if n <= ALONE else nullcontext():
+        values, vectors = eigh(matrix, subset_by_index=(n - count, n - 1))
+    return values[::-1], vectors[:, ::-1]
 
 
 def largest(
@@ -40,19 +61,20 @@ def largest(
     reached. There is a residual for each component.
     """
     width = basis.shape[1]
-    for passes in range(1, PASSES + 1):
-        values, turn = np.linalg.eigh(basis.T @ image)
-        values, turn = values[: -components - 1 : -1], turn[:, : -components - 1 : -1]
-        vectors = basis @ turn
-        residual = np.linalg.norm(image @ turn - vectors * values, axis=0) / abs(values[0])
-        block = basis[:, :0]
-        if (residual > TOLERANCE).any() and passes < PASSES:
-            block = _new_directions(image[:, -width:], basis)
-        width = block.shape[1]
-        if not width:
-            break
-        basis = np.concatenate([basis, block], axis=1)
-        image = np.concatenate([image, product(block)], axis=1)
+    # As for `ALONE`: the blocks are narrow.
+    with one_blas_thread():
+        for passes in range(1, PASSES + 1):
+            values, turn = largest_pairs(basis.T @ image, components)
+            vectors = basis @ turn
+            residual = np.linalg.norm(image @ turn - vectors * values, axis=0) / abs(values[0])
+            block = basis[:, :0]
+            if (residual > TOLERANCE).any() and passes < PASSES:
+                block = _new_directions(image[:, -width:], basis)
+            width = block.shape[1]
+            if not width:
+                break
+            basis = np.concatenate([basis, block], axis=1)
+            image = np.concatenate([image, product(block)], axis=1)
     return values, vectors, passes, residual
 
 
