@@ -217,7 +217,9 @@ class Scatter(_KendallView):
         """
         self._picks = PointSelection(chosen)
         self.mark(selected)
-        picture = picture.opts(title="", legend_opts={"title": None, "spacing": 0})
+        # Low enough for eight colours.
+        low = {"title": None, "spacing": 0, "label_height": 14, "glyph_height": 14, "padding": 2}
+        picture = picture.opts(title="", legend_opts=low)
         self._show(picture, self._picks.hook, fluid(BELOW, 6, 6), _tools_inside)
 
     def mark(self, selected: Sequence[int]) -> None:
