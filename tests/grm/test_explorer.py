@@ -398,6 +398,12 @@ class TestFrame:
         box.value = "s1 nobody"
         assert "no sample or population named 'nobody'" in explorer.status
         assert explorer.selected == tuple(range(12))
+        box.value = " "
+        assert box.value == ""
+        assert explorer.status.startswith("KING: 24 samples")
+        box.value = "s1 nobody"
+        box.value = "s1"
+        assert explorer.status.startswith("KING: 24 samples")
 
     def test_python_opens_the_same_view(self, explorer, ds, grm, pcs):
         explorer.method, explorer.tab, explorer.selected = "ibs", "samples", (1, 2)

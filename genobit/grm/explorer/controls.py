@@ -22,12 +22,14 @@ def toolbar(explorer: GRMTraits) -> list[ipywidgets.Widget]:
     relations = explorer.relations
     method = ipywidgets.Dropdown(
         options=[(relations.label_of(name), name) for name in relations.methods],
+        tooltip="method of the relationship matrix",
         layout={"width": "136px"},
     )
     names = {"": "none"} | {
         name: name.removeprefix("sample_").replace("_", " ") for name in relations.variables
     }
     colour = dropdown("colour by", [(text, name) for name, text in names.items()], "190px")
+    colour.tooltip = "variable of the samples that colours them"
     return [
         linked(explorer, "method", method),
         linked(explorer, "colour_by", colour),
@@ -49,7 +51,12 @@ def drawer(explorer: GRMTraits) -> dict[str, list[ipywidgets.Widget]]:
     explorer.observe(offer, "between")
     offer(None)
     kinds = [("histogram", "histogram"), ("KING kinship", "kinship")]
-    shown = linked(explorer, "pairs_as", dropdown("plot", kinds, ""))
+    plot = dropdown("plot", kinds, "")
+    plot.tooltip = (
+        "plot of pairs: histogram of the relationships, or KING kinship against the share of "
+        "opposite homozygotes, from all variants"
+    )
+    shown = linked(explorer, "pairs_as", plot)
     return {
         "Components": [linked(explorer, "component_x", x), linked(explorer, "component_y", y)],
         "Relatives": [
@@ -96,6 +103,9 @@ def search(explorer: GRMTraits) -> ipywidgets.Text:
         # No loop: the text of the current selection asks for nothing.
         if change["new"].strip() and change["new"] != shown():
             explorer.try_to(explorer.find, change["new"])
+        else:
+            explorer._forget_refusal()
+            text.value = shown()
 
     explorer.observe(show, "selected")
     text.observe(ask, "value")

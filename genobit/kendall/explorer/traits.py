@@ -87,8 +87,6 @@ class KendallTraits(Explorer):
         held = self._candidates
         if held is None:
             raise ValueError("names are known when τ has been computed; try again then")
-        if self.status.startswith("Error"):
-            self.status = self._said
         if not text.strip():
             self.clear_choice()
             return
@@ -213,6 +211,8 @@ def search(explorer: KendallTraits) -> ipywidgets.Text:
         # Ignore text that the explorer itself wrote, or it would search for this text.
         if change["new"] != shown:
             explorer.try_to(explorer.go_to, change["new"])
+        else:
+            explorer._forget_refusal()
 
     explorer.observe(show, ["pair", "variable"])
     text.observe(ask, "value")
@@ -222,6 +222,7 @@ def search(explorer: KendallTraits) -> ipywidgets.Text:
 def _threshold(explorer: KendallTraits) -> list[ipywidgets.Widget]:
     by = ipywidgets.ToggleButtons(
         options=[("|τ|", "tau"), ("FDR", "fdr")],
+        tooltips=["edges by their absolute τ", "edges by their q-value"],
         style={"button_width": "52px"},
         layout={"width": "auto"},
     )
@@ -267,4 +268,6 @@ def _labels(
 ) -> ipywidgets.Dropdown:
     prefix = f"{dim.removesuffix('s')}_"
     names = {name.removeprefix(prefix).replace("_", " "): name for name in labels}
-    return dropdown(text, [(without, ""), *names.items()], "")
+    made = dropdown(text, [(without, ""), *names.items()], "")
+    made.tooltip = f"label of the {dim} that colours them"
+    return made

@@ -43,12 +43,33 @@ class Computing(ipywidgets.VBox):
         self._jobs: list[Job] = []
         self._dropped: list[Job] = []
         self._began, self._ticking = 0.0, False
-        self._said = self._aside = ""
+        self._said = self._aside = self._refusal = ""
         super().__init__(**initial)
 
     def try_to(self, action: Any, *arguments: Any) -> None:
-        """Call ``action(*arguments)``, and report an error in the status line."""
-        self._home.run(self._try, action, *arguments)
+        """Call ``action(*arguments)`` for the user, and report an error in the status line.
+
+        The error of such a call leaves the status line at the next one.
+        """
+        self._home.run(self._act, action, *arguments)
+
+    def _act(self, action: Any, *arguments: Any) -> None:
+        self._forget_refusal()
+        try:
+            action(*arguments)
+        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> None:
+        """Report the error of something that the user asked for."""
+        self._complain(error)
+        self._refusal = self.status
+
+    def _forget_refusal(self) -> None:
+        """Show the last computation again in place of what the user asked for in vain."""
+        refusal, self._refusal = self._refusal, ""
+        if refusal and refusal == self.status:
+            self.status = self._said + self._aside
 
     def _try(self, action: Any, *arguments: Any) -> None:
         try:
