@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -363,6 +364,14 @@ class TestFrame:
         said = [one.status.rpartition("; ")[0] for one in (again, explorer)]
         assert said[0] == said[1] != ""
 
+    def test_python_names_data_whose_labels_pandas_keeps(self, expr, monkeypatch):
+        texts = pd.Index(expr.gene.values.astype(str), dtype="str")
+        mine = expr.drop_vars("gene").assign_coords(gene=texts)
+        shell = SimpleNamespace(user_ns={"other": expr, "mine": mine})
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+        explorer = mine.genobit.explore.kendall(threshold=0.6)
+        assert explorer.python() == "mine.genobit.explore.kendall()"
+
     def test_figure_is_the_network_in_view(self, explorer):
         edges = explorer.pairs
         size = f"{np.unique(edges.to_dataframe()[['gene_0', 'gene_1']]).size} variables"
@@ -398,6 +407,11 @@ class TestSearch:
         assert explorer.pair is None
         box.value = "G0002"
         assert not explorer.status.startswith("Error")
+        said = explorer.status
+        box.value = "G9999"
+        assert explorer.status.startswith("Error")
+        explorer.try_to(explorer.list_all)
+        assert explorer.status == said
 
     def test_samples(self, ds):
         explorer = ds.genobit.explore.kendall(threshold=0.6)

@@ -300,8 +300,15 @@ def name_in_notebook(value: Any, otherwise: str) -> str:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     named = {} if shell is None else shell.user_ns
-    names = (k for k, v in named.items() if v is value and not k.startswith("_"))
+    names = (k for k, v in named.items() if not k.startswith("_") and _stands_for(v, value))
     return repr(value) if isinstance(value, str | int | tuple) else next(names, otherwise)
+
+
+def _stands_for(value: Any, held: Any) -> bool:
+    """Return whether an object is `held`, or the data that an accessor holds in plain labels."""
+    if value is held or type(value) is not type(held):
+        return value is held
+    return getattr(getattr(value, "genobit", None), "_data", None) is held
 
 
 def label_of(trait: str, value: str, labels: Iterable[str], dim: str) -> str:
