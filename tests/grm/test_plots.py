@@ -119,10 +119,10 @@ class TestPairs:
     def test_draws(self):
         table = draw_pairs(closest_pairs(relationships(families())))
         columns = [column.title for column in hv.render(table).columns]
-        assert columns == ["sample", "with", "gcta"]
+        assert columns == ["sample", "with", "GCTA"]
         table = draw_pairs(closest_pairs(relationships(families() / 2, "king")))
         columns = [column.title for column in hv.render(table).columns]
-        assert columns == ["sample", "with", "king", "degree"]
+        assert columns == ["sample", "with", "KING", "degree"]
 
 
 class TestTree:

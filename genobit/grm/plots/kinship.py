@@ -12,6 +12,7 @@ from bokeh.models import HoverTool
 
 from genobit.grm.kinship import DEGREES, degree_of
 from genobit.grm.plots.result import (
+    MEASURES,
     Measure,
     computed,
     measure_of,
@@ -332,9 +333,10 @@ def _pairs_of(chosen: np.ndarray, *, both: bool) -> np.ndarray:
 
 def draw_pairs(table: pd.DataFrame, height: int = 210) -> hv.Table:
     """Draw a list of pairs as a table that sorts by a click on a column name."""
-    value = str(table.columns[4])
-    shown = table.rename(columns={"sample_id_0": "sample", "sample_id_1": "with"})
-    columns = {"sample": Column(130), "with": Column(130), value: Column(80, numbers("0.0000"))}
+    name = str(table.columns[4])
+    value = MEASURES[name].label if name in MEASURES else name
+    shown = table.rename(columns={"sample_id_0": "sample", "sample_id_1": "with", name: value})
+    columns = {"sample": Column(130), "with": Column(130), value: Column(120, numbers("0.0000"))}
     if "degree" in shown:
         columns["degree"] = Column(130)
     return draw_table(shown[list(columns)], columns, width=500, height=height, fit=True)

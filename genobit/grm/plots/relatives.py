@@ -202,13 +202,15 @@ def _left_out(shown: KinshipPlot, n_dots: int) -> hv.Labels:
     """Write what the picture leaves out."""
     notes, below = [], int(shown.pairs.below.sum())
     if below:
-        notes.append(f"{number(below, 'pair')} below {FLOOR:g}")
+        notes.append(f"{number(below, 'pair')} below {FLOOR:g}".replace("-", "−"))
     if shown.pairs.without:
         notes.append(f"{number(shown.pairs.without, 'pair')} without a value")
     n_pairs = len(shown.pairs.king)
     if n_dots < n_pairs:
         notes.append(f"{n_dots:,} dots for {number(n_pairs, 'pair')}")
-    (left, _), (low, _) = shown.limits
+    (left, _), (low, high) = shown.limits
+    # A little above the axis.
+    low += 0.02 * (high - low)
     return _labels(
         [(left, low, "\n".join(f" {note}" for note in notes))], "left", "bottom", LIGHT.quiet
     )
