@@ -94,7 +94,7 @@ def known_contig(name: str, contigs: Iterable[str]) -> str:
     known = list(contigs)
     found = contig_named(name, known)
     if found is None:
-        shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+        shown = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")
         meant = did_you_mean(name, known)
         msg = f"there is no contig {name!r}; the Dataset has {shown or 'none'}{meant}"
         raise ValueError(f"{msg} {REGION_SYNTAX}")

@@ -141,11 +141,12 @@ def test_large_windows_are_thinned_and_say_so(bits, monkeypatch):
     [
         ("9:1-2", "no contig '9'"),
         ("1:5-2", "ends before it begins"),
-        ("nonsense:", "no contig 'nonsense:'; the Dataset has 1, X"),
+        ("nonsense:", "no contig 'nonsense:'; the Dataset has '1', 'X'"),
         ("1:5x-9", "'5x' is not a whole position"),
         ("1:5", "5 is one position, not a range"),
-        ("v1000", "no region of the contigs 1, X; did you mean 'v100', '"),
-        ("1:1-2", "0 variants"),
+        ("v1000", "no region or variant 'v1000'; did you mean 'v100', '"),
+        ("1:1-2", "no variant is in the region; those of contig 1 are at 5,000 to 104,000"),
+        ("1:5001-5002", "Error: 0 variants of 1:5,001-5,002: zoom out"),
     ],
 )
 def test_bad_regions_are_explained_in_the_status_line(bits, text, said):
@@ -492,6 +493,24 @@ class TestPaper:
         assert "4 neighbours in every 16" in self.words(explorer.figure().to_matplotlib())
 
 
+def test_tracks_and_pictures_share_one_axis(drawn, bits):
+    explorer = bits.genobit.explore.ld()
+    figure = explorer._repaint._plot.state
+    assert figure.xaxis[0].visible
+    explorer.lead = 4
+    assert not figure.xaxis[0].visible
+    track = explorer._track._repaint._plot.state
+    assert track.title.visible
+    assert track.title.text.startswith("r² with lead v4")
+    explorer.lead = None
+    assert figure.xaxis[0].visible
+    explorer.view = "square"
+    figure = explorer._repaint._plot.state
+    explorer.lead = 5
+    assert figure.xaxis[0].visible
+    assert figure.yaxis[0].axis_label == ""
+
+
 class TestFrame:
     def test_the_toolbar_is_short_and_the_drawer_has_the_rest(self, bits):
         explorer = bits.genobit.explore.ld()
@@ -520,12 +539,24 @@ class TestFrame:
         explorer = bits.genobit.explore.ld()
         window = explorer.status
         explorer.tab = "pairs"
-        assert "pairs with |r²|" in explorer.status
+        assert explorer.status == "4,725 pairs, the 1,000 strongest are listed"
+        explorer.threshold = 0.5
+        assert "pairs with |r²| ≥ 0.5" in explorer.status
         explorer.tab = "decay"
+        assert explorer.status.startswith("Decay of r²: ")
+        explorer.tab = "variants"
         assert explorer.status == window
-        explorer.try_to(explorer.go_to, "no-such-variant")
+
+    def test_a_refused_name_leaves_the_status_with_the_next_one(self, bits):
+        explorer = bits.genobit.explore.ld()
+        window, box = explorer.status, named(explorer, "genobit-ld-region")
+        for text in ("no-such-variant", "no-such-variant ", "9:1-2"):
+            box.value = text
+            assert explorer.status.startswith("Error")
         explorer.tab = "variants"
         assert explorer.status.startswith("Error")
+        box.value = ""
+        assert (box.value, explorer.status) == (region_text(explorer.region), window)
 
     def test_failure_at_the_start(self, bits, monkeypatch):
         def fail(*_arguments):

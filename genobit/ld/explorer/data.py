@@ -137,6 +137,11 @@ class Cohort:
             return str(self._ids[variant])
         return f"{self.contig_of(variant)}:{self.position[variant]:,}"
 
+    @property
+    def ids(self) -> list[str]:
+        """Ids of the variants, empty if the Dataset has none."""
+        return [] if self._ids is None else [str(name) for name in self._ids]
+
     def find(self, name: str) -> int | None:
         """Return the index of the variant with an id; None if no variant has it.
 
@@ -195,10 +200,10 @@ class Cohort:
         members = self.members(contig, min_maf)
         choice = members.between(start, end, limit)
         if len(choice.variants) < 2:
-            raise ValueError(
-                f"{number(len(choice.variants), 'variant')} of {region_text(region)} with a "
-                f"minor allele frequency of at least {min_maf:g}: zoom out, or lower it"
-            )
+            text = f"{number(len(choice.variants), 'variant')} of {region_text(region)}"
+            if min_maf > 0:
+                text += f" with a minor allele frequency of at least {min_maf:g}"
+            raise ValueError(f"{text}: zoom out" + (", or lower it" if min_maf > 0 else ""))
         thinned = members.thinned(choice.step)
 
         def planes(side: range) -> xr.Dataset:

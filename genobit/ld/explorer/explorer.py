@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
@@ -17,7 +18,7 @@ from genobit.ld.explorer.region import region_text
 from genobit.ld.explorer.traits import LISTS, STALE_BY_TRAIT, LDTraits, drawer, search, toolbar
 from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track, name_file, track_picture
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
-from genobit.ld.plots.heatmap import KEY, overlay
+from genobit.ld.plots.heatmap import KEY, SQUARE_KEY, overlay
 from genobit.visual.explorer.files import Export, dataset_writers
 from genobit.visual.explorer.frame import PICTURE, framed
 from genobit.visual.explorer.gestures import Gestures
@@ -250,7 +251,7 @@ class LDExplorer(LDTraits):
         elif stale & {"window", "colours", "track", "selected", "blocks"}:
             if "aim" in stale:
                 self._gestures.aim(*self._now().extent(self.axis))
-            if not self._repaint.paint(self._drawing(), self._name_file):
+            if not self._repaint.paint(self._drawing(), self._name_file, self._axes):
                 self._frame.event(number=self._frame.number + 1)
         self._draw_around(stale)
         if stale & {"window", "selected", "blocks", "plot"}:
@@ -312,14 +313,15 @@ class LDExplorer(LDTraits):
     def _drawing(self) -> Drawing:
         matrix, look = self._now().matrix, self._look()
         self._drawn_look = look
-        drawing = (
-            triangle(matrix, look, "down") if self.view == "triangle" else square(matrix, look)
-        )
+        drawing = square(matrix, look) if self.view == "square" else triangle(matrix, look, "down")
+        # With a label on its y axis, a square would be narrower than the tracks.
+        drawing = replace(drawing, ylabel="")
         self._gestures.say(*drawing.cells)
         return drawing
 
     def _picture(self, number: int) -> hv.Overlay:  # noqa: ARG002  the counter of the stream
-        return overlay(self._drawing(), WIDTH // 2, **KEY).opts(
+        key = SQUARE_KEY if self.view == "square" else KEY
+        return overlay(self._drawing(), WIDTH // 2, **key).opts(
             apply_ranges=False,
             framewise=False,
             hooks=[

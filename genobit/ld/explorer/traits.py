@@ -10,6 +10,7 @@ import traitlets
 
 from genobit.data.regions import contig_named, known_contig, parse_region
 from genobit.data.selection_by_label import unknown
+from genobit.engine.spelling import did_you_mean
 from genobit.ld.explorer.region import Region, region_text
 from genobit.visual.explorer.controls import button, dropdown, linked, slider
 from genobit.visual.explorer.explorer import Explorer
@@ -120,6 +121,11 @@ class LDTraits(Explorer):
             raise traitlets.TraitError(
                 f"region ends before it begins ({start:,.0f} to {end:,.0f}); swap the positions"
             )
+        if start > there[-1] or end < there[0]:
+            raise traitlets.TraitError(
+                f"no variant is in the region; those of contig {contig} are at {there[0]:,} to "
+                f"{there[-1]:,}"
+            )
         return contig, max(start, float(there[0])), min(end, float(there[-1]))
 
     @traitlets.validate("lead")
@@ -161,8 +167,12 @@ class LDTraits(Explorer):
                 self.go_to_variant(variant)
             else:
                 self.region = text
-        except (ValueError, KeyError, traitlets.TraitError) as error:
-            self._complain(error)
+        except KeyError:
+            known = [*self.contigs, *self._genes.names, *self._whole.ids]
+            kinds = "region, variant or gene" if self._genes.names else "region or variant"
+            self._refuse(ValueError(f"there is no {kinds} {text!r}{did_you_mean(text, known)}"))
+        except (ValueError, traitlets.TraitError) as error:
+            self._refuse(error)
 
     def go_to_variant(self, variant: int) -> None:
         """Centre the region on a variant, and make it the lead and the selected variant.
@@ -239,6 +249,7 @@ def toolbar(explorer: LDTraits) -> list[ipywidgets.Widget]:
     statistic = ipywidgets.Dropdown(
         options=[(scale_of(name).label, name) for name in explorer.statistics],
         value=explorer.statistic,
+        tooltip="statistic of each pair of variants",
         layout={"width": "84px"},
     )
     min_maf = slider("MAF ≥", explorer.min_maf, 0.5)
@@ -247,6 +258,8 @@ def toolbar(explorer: LDTraits) -> list[ipywidgets.Widget]:
         button(explorer, "", "minus", "32px", explorer.widen, 2.0).add_class("genobit-ld-zoom-out"),
         button(explorer, "", "plus", "32px", explorer.widen, 0.5).add_class("genobit-ld-zoom-in"),
     )
+    for way, made in zip(("out", "in"), zoom, strict=True):
+        made.tooltip = f"Zoom {way} about the middle of the region"
     return [
         linked(explorer, "statistic", statistic),
         linked(explorer, "min_maf", min_maf),
@@ -300,8 +313,11 @@ def search(explorer: LDTraits) -> ipywidgets.Text:
         text.value = region_text(change["new"])
 
     def ask(change: Any) -> None:
-        if change["new"] != region_text(explorer.region):
+        if change["new"].strip() and change["new"] != region_text(explorer.region):
             explorer.try_to(explorer.go_to, change["new"])
+        else:
+            explorer._forget_refusal()
+            text.value = region_text(explorer.region)
 
     explorer.observe(show, "region")
     text.observe(ask, "value")

@@ -19,6 +19,7 @@ from genobit.visual.explorer.picture import fill
 from genobit.visual.explorer.view import TableView, View, drawn
 from genobit.visual.repaint import Repaint, send
 from genobit.visual.style import few_marks, fluid, hooks_of, margins, number, plain_frame, scale_of
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from genobit.ld.plots.drawing import Drawing
     from genobit.ld.plots.outlines import Lines
     from genobit.visual.pixels import Axis
+    from genobit.visual.style import Hook
 
 #: Debounce in seconds: the list follows when the window has not changed for this long.
 REST = 0.3
@@ -83,6 +85,7 @@ class AlignedView(View):
 
     css = "genobit-ld"
     height: ClassVar[int]
+    last_hooks: ClassVar[tuple[Hook, ...]] = ()
 
     def __init__(self, home: UiThread, tapped: Callable[[float, float], None]) -> None:
         super().__init__(home)
@@ -114,7 +117,20 @@ class AlignedView(View):
         picture = drawn(self._picture)()
         given = [hook for hook in hooks_of(picture) if hook is not margins]
         hooks = [*given, few_marks, self._gestures.hook, self._repaint.hook, fluid(self.height)]
+        hooks += self.last_hooks
         return picture.opts(apply_ranges=False, framewise=False, hooks=hooks)
+
+
+def _small_title(plot: Any, _element: Any) -> None:
+    """Show the title, which names the lead variant, in a low line (a HoloViews hook)."""
+    plot.state.title.update(
+        visible=True,
+        align="left",
+        standoff=2,
+        text_font_size="11px",
+        text_font_style="normal",
+        text_color=LIGHT.slate,
+    )
 
 
 class Track(AlignedView):
@@ -123,6 +139,7 @@ class Track(AlignedView):
     name = "track"
     size = (500, 120)
     height = 140
+    last_hooks = (_small_title,)
 
     def __init__(self, home: UiThread, tapped: Callable[[float, float], None]) -> None:
         super().__init__(home, tapped)
@@ -153,6 +170,11 @@ class Genes(AlignedView):
         """Screen pixels that the track takes."""
         if table is None:
             self.box.children = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the genes."""
+        return [] if self._table is None else self._table["name"].tolist()
 
     def find(self, name: str) -> tuple[str, float, float] | None:
         """Return contig, start and end of a gene by its name, ignoring case; None if unknown."""
@@ -226,7 +248,7 @@ class Lists(TableView):
         if tab == "variants":
             self.list_variants(window, row, selected)
         elif tab == "decay":
-            self.draw_decay(window)
+            return self.draw_decay(window)
         else:
             self.clear()
         return ""
@@ -250,14 +272,14 @@ class Lists(TableView):
             self.say(f"No pair in view has |{label}| of {least:g} or more.")
             return ""
         self._list(pairs_table(window.matrix, pairs), window.choice.variants[pairs], selected)
-        text = f"{number(count, 'pair')} with |{label}| ≥ {least:g}"
-        return f"{text}, the {len(pairs):,} strongest listed" if count > len(pairs) else text
+        text = number(count, "pair") + (f" with |{label}| ≥ {least:g}" if least > 0 else "")
+        return f"{text}, the {len(pairs):,} strongest are listed" if count > len(pairs) else text
 
     def _picked(self, members: np.ndarray) -> None:
         self._on_picked(tuple(np.unique(members).tolist()))
 
-    def draw_decay(self, window: Window) -> None:
-        """Draw the decay of r² with distance in a window, with its half-decay distance."""
+    def draw_decay(self, window: Window) -> str:
+        """Draw the decay of r² with distance in a window, and return its half-decay distance."""
         self._members = self._members[:0]
         span = float(window.position[-1] - window.position[0])
         # The curve is an expectation of r²: use its EM estimate if the window shows one.
@@ -269,6 +291,7 @@ class Lists(TableView):
         )
         picture = ld_decay(decay)
         self._show(picture.opts(hooks=[plain_frame, fluid(480)]))
+        return str(picture.opts.get("plot").kwargs["title"]).replace("\n", "; ")
 
 
 def track_picture(

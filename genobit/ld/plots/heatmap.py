@@ -200,3 +200,8 @@ KEY: dict[str, Any] = {
         "title_text_font_style": "normal",
     },
 }
+#: The colour bar over a corner of the square, which the opposite corner repeats.
+SQUARE_KEY: dict[str, Any] = KEY | {
+    "colorbar_opts": KEY["colorbar_opts"]
+    | {"location": "top_left", "background_fill_alpha": 0.85, "margin": 6},
+}
