@@ -12,6 +12,7 @@ from bokeh.models import HoverTool
 
 from genobit.grm.kinship import DEGREES
 from genobit.grm.plots.paper_kinship import FLOOR, MANY_RELATIVES, TOP
+from genobit.visual.placing import backed
 from genobit.visual.style import SELECTED_COLOUR, number
 from genobit.visual.tokens import BANDS, LIGHT, OTHER_GROUP
 
@@ -211,9 +212,8 @@ def _left_out(shown: KinshipPlot, n_dots: int) -> hv.Labels:
     (left, _), (low, high) = shown.limits
     # A little above the axis.
     low += 0.02 * (high - low)
-    return _labels(
-        [(left, low, "\n".join(f" {note}" for note in notes))], "left", "bottom", LIGHT.quiet
-    )
+    text = "\n".join(f" {note}" for note in notes)
+    return _labels([(left, low, text)], "left", "bottom", LIGHT.quiet).opts(hooks=[backed])
 
 
 def _labels(written: list[Any], align: str, baseline: str, colour: str) -> hv.Labels:
