@@ -273,8 +273,9 @@ def products(
     height, width = _block_shape(method, kind, n, words * len(a), most, group)
     row_storage, storage = _storage(method, a, min(height, m), width)
     buffer = aligned((height * width,), kind)
-    for left in range(0, n, width):
-        right = min(left + width, n)
+    # The first block takes the rest: in a triangle, fewer rows meet its padded panel.
+    for right in range(n % width or width, n + 1, width):
+        left = max(0, right - width)
         panels = -(-(right - left) // method.columns)
         count = panels if method.pack_columns else panels * method.columns
         packed = _packed(b, slice(left, right), count, method.pack_columns, storage)
