@@ -1,6 +1,8 @@
 """Sphinx settings: Markdown pages and notebooks by MyST-NB, the API from docstrings."""
 
+import os
 import re
+import tempfile
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +48,13 @@ nb_execution_excludepatterns = ["notebooks/*"]
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600  # with nothing compiled yet
 nb_output_stderr = "warn"
+
+# A slow machine notes in a cell that it compiles. Kernels of pages count as having noted it.
+startup = Path(tempfile.mkdtemp()) / "profile_default" / "startup"
+startup.mkdir(parents=True)
+quiet = "from genobit.engine.simd import jit\n\njit._compilation.noted = True\n"
+(startup / "quiet.py").write_text(quiet, encoding="utf-8")
+os.environ["IPYTHONDIR"] = str(startup.parent.parent)
 
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
