@@ -11,7 +11,7 @@ import numpy as np
 from genobit.kendall.explorer.card import pair_rows, variable_rows
 from genobit.kendall.explorer.data import KendallData, PairValues, Scene
 from genobit.kendall.explorer.files import KendallFiles
-from genobit.kendall.explorer.panels import Caption, side_by_side
+from genobit.kendall.explorer.panels import Caption, listed_in_words, side_by_side
 from genobit.kendall.explorer.traits import THRESHOLD, drawer, search, toolbar
 from genobit.kendall.explorer.views import (
     Edges,
@@ -315,7 +315,7 @@ class KendallExplorer(KendallFiles):
             table = nodes_table(links, self.correlated.variable_labels)
             self._variables.draw(table.iloc[:LISTED], self.variable)
             text = f"{number(len(table), 'variable')} with an edge{self._whose()}"
-            self._variables_line.say(text + _listed(len(table), "with the most edges"))
+            self._variables_line.say(text + listed_in_words(len(table), "with the most edges"))
 
     def _whose(self) -> str:
         return "" if self.opened is None else " of this community"
@@ -327,7 +327,7 @@ class KendallExplorer(KendallFiles):
             whose = f" of {self.correlated.names[self.variable]}"
         self._table.draw(strongest_edges(links.pairs), self.pair)
         text = f"{number(len(links.pairs), 'edge')}{whose}"
-        text += _listed(len(links.pairs), "strongest")
+        text += listed_in_words(len(links.pairs), "strongest")
         self._table_line.say(text)
 
     # The pair in the scatter plot, and the card.
@@ -382,10 +382,6 @@ class KendallExplorer(KendallFiles):
 
     def _open(self, members: tuple[int, ...]) -> None:
         self.opened = members
-
-
-def _listed(count: int, which: str) -> str:
-    return f", the {LISTED} {which} are listed" if count > LISTED else ""
 
 
 _STALE_BY_TRAIT = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipywidgets
 
+from genobit.kendall.plots.edges import LISTED
 from genobit.visual.looks import escaped
 
 
@@ -17,6 +18,11 @@ class Caption(ipywidgets.HTML):
     def say(self, text: str) -> None:
         """Show a text."""
         self.value = f"<span>{escaped(text)}</span>"
+
+
+def listed_in_words(count: int, which: str) -> str:
+    """Say which rows a table has, if it does not have all ``count`` of them."""
+    return f", the {LISTED} {which} are listed" if count > LISTED else ""
 
 
 def side_by_side(

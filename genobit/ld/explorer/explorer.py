@@ -13,13 +13,12 @@ import traitlets
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.choice import nearest_point, selected_pair
 from genobit.ld.explorer.data import Cohort, Window
-from genobit.ld.explorer.papers import square_figure, triangle_figure
+from genobit.ld.explorer.files import LDFiles
 from genobit.ld.explorer.region import region_text
-from genobit.ld.explorer.traits import LISTS, STALE_BY_TRAIT, LDTraits, drawer, search, toolbar
+from genobit.ld.explorer.traits import LISTS, STALE_BY_TRAIT, drawer, search, toolbar
 from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track, name_file, track_picture
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import KEY, SQUARE_KEY, overlay
-from genobit.visual.explorer.files import Export, dataset_writers
 from genobit.visual.explorer.frame import PICTURE, framed
 from genobit.visual.explorer.gestures import Gestures
 from genobit.visual.explorer.home import Throttled
@@ -30,13 +29,10 @@ from genobit.visual.pixels import ACROSS, pair_at
 from genobit.visual.style import WIDTH, few_marks, fluid, number, scale_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
     import xarray as xr
 
     from genobit.data.selection import Selection
-    from genobit.visual.figure import Figure
 
 #: Pixels on a side, and variants computed for them. Longer windows are thinned, as the title says.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
@@ -48,7 +44,7 @@ _WIDTHS = 100, 1_600
 HEIGHT = 530
 
 
-class LDExplorer(LDTraits):
+class LDExplorer(LDFiles):
     """Widget to explore linkage disequilibrium of the variants in view.
 
     Parameters
@@ -140,56 +136,6 @@ class LDExplorer(LDTraits):
             self.selected = tuple(self._places("variants").tolist())
         elif kind == "samples" and self.of_samples == "selected":
             self._mark({"window", "track"})
-
-    @property
-    def visible(self) -> xr.Dataset:
-        """Dataset of the variants in view, with the statistic of all pairs.
-
-        The matrix (variants_0, variants_1) has the variants that pass the frequency filter. If
-        there is a lead variant, its r² with these variants is a variable too. In a large
-        region, only some of these variants are kept (thinned). `attrs` give the region, the
-        frequency filter, the thinning and the number of samples.
-        """
-        self.refresh()
-        window = self._now()
-        attrs = {
-            "region": region_text(self.region),
-            "min_maf": self.min_maf,
-            "thinned": window.choice.in_words(),
-            "samples": self._cohort.n_samples,
-        }
-        if self.lead is not None:
-            attrs |= {"lead_index": self.lead, "lead": self._cohort.name_of(self.lead)}
-        return window.as_dataset(self._row).assign_attrs(attrs)
-
-    def save(self, path: str | Path) -> Path:
-        """Write `visible` to a new .zarr or .nc file.
-
-        Returns the absolute path. Raises FileExistsError for an existing file.
-        """
-        visible = self.visible
-        what = number(visible.sizes["variants_0"], "variant")
-        return self._saved(path, dataset_writers(visible), what)
-
-    @property
-    def exports(self) -> tuple[Export, ...]:
-        """Entries of the save menu."""
-        window = "the statistic of all pairs in view, with their labels"
-        return (
-            *self.papers,
-            Export("matrix in view (Zarr)", ".zarr", self.save, window),
-            Export("matrix in view (NetCDF)", ".nc", self.save, window),
-            self.page,
-        )
-
-    def figure(self) -> Figure:
-        """Return the picture in view as a figure for papers."""
-        self.refresh()
-        matrix, look = self._now().matrix, self._look()
-        if self.view == "square":
-            return square_figure(matrix, look)
-        given = self._given["association"], self._given["genes"]
-        return triangle_figure(self, matrix, look, *given)
 
     # Computing and drawing.
 
