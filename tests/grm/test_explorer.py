@@ -282,6 +282,18 @@ class TestPairs:
         explorer.selected = [8, 9]
         assert len(table_of(explorer)) == found
 
+    def test_a_click_in_the_table_keeps_its_list(self, explorer):
+        explorer.pairs_of = "any"
+        listed = table_of(explorer)
+        explorer._table._picked(np.array([[8, 9]]))
+        assert explorer.selected == (8, 9)
+        assert table_of(explorer).equals(listed)
+        assert "no sample is selected" not in explorer._table_line.value
+        assert "rows that you click do not change the list" in explorer._table_line.value
+        explorer.pairs_of = "both"
+        assert len(table_of(explorer)) == 1
+        assert explorer._table_line.value == "1 pair"
+
 
 class TestKinship:
     def test_is_computed_when_it_is_wanted(self, drawn, explorer):

@@ -12,7 +12,14 @@ import numpy as np
 from genobit.grm.explorer.controls import drawer, search, toolbar
 from genobit.grm.explorer.data import GRMData
 from genobit.grm.explorer.figures import figure_of
-from genobit.grm.explorer.tables import card_of, component_table, matrix_in_words, sample_table
+from genobit.grm.explorer.tables import (
+    card_of,
+    component_table,
+    listed_in_words,
+    matrix_in_words,
+    relatives_table,
+    sample_table,
+)
 from genobit.grm.explorer.traits import GRMTraits
 from genobit.grm.explorer.views import (
     CARD_TOP,
@@ -24,7 +31,6 @@ from genobit.grm.explorer.views import (
     Samples,
     Scatter,
 )
-from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.colouring import Colouring, colouring
@@ -47,9 +53,6 @@ if TYPE_CHECKING:
     from genobit.data.selection import Selection
     from genobit.grm.plots.heatmap import OrderedMatrix
     from genobit.visual.figure import Figure
-
-#: Most pairs in the table; `grm_pairs()` lists all.
-LISTED = 200
 
 
 class GRMExplorer(GRMTraits):
@@ -327,6 +330,8 @@ class GRMExplorer(GRMTraits):
         elif "selection" in stale:
             self._heatmap.mark(self.selected)
         listed_anew = stale & {"matrix", "range", "listed"}
+        if listed_anew:
+            self._listed_of = self.selected
         if listed_anew or ("selection" in stale and self.pairs_of != "all"):
             self._list_pairs(every)
             self._undrawn.add("relatives")
@@ -352,24 +357,8 @@ class GRMExplorer(GRMTraits):
     # The table of pairs, and the selection.
 
     def _list_pairs(self, every: OrderedMatrix) -> None:
-        of = None
-        if self.pairs_of != "all" and self._listed_of:
-            of = np.zeros(self.relations.n_samples, dtype=bool)
-            of[list(self._listed_of)] = True
-        self._table.table = table = list_pairs(
-            every.matrix,
-            every.pairs,
-            limit=LISTED,
-            between=self.between,
-            of=of,
-            both=self.pairs_of == "both",
-        )
-        n_found = int(table.attrs["found"])
-        text = number(n_found, "pair") + (f", the {LISTED} closest" if n_found > LISTED else "")
-        if self.between is not None:
-            text += f", from {self.between[0]:.4g} to {self.between[1]:.4g}"
-        if self.pairs_of != "all" and of is None:
-            text += "; no sample is selected, so all pairs count"
+        self._table.table = table = relatives_table(self, every, self._listed_of)
+        text = listed_in_words(self, int(table.attrs["found"]), self._listed_of)
         self._table_line.value = html.escape(text)
 
     def _choose(self, samples: Iterable[int]) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 from genobit.data import labels
 from genobit.grm.explorer.data import GIVEN
 from genobit.grm.kinship import degree_of
+from genobit.grm.plots.kinship import list_pairs
 from genobit.grm.plots.result import measure_of
 from genobit.visual.colouring import colouring
 from genobit.visual.style import number
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from genobit.grm.explorer.traits import GRMTraits
     from genobit.grm.plots.heatmap import OrderedMatrix
 
+#: Most pairs in the table; `grm_pairs()` lists all.
+_RELATIVES = 200
 #: Up to this many selected samples, the card lists all pairs.
 _LISTED = 3
 
@@ -47,6 +50,34 @@ def component_table(pcs: xr.Dataset) -> pd.DataFrame:
         table["share of variance"] = pcs["explained_variance_ratio"].values
         table["sum of shares"] = table["share of variance"].cumsum()
     return table
+
+
+def relatives_table(explorer: GRMTraits, every: OrderedMatrix, of: tuple[int, ...]) -> pd.DataFrame:
+    """List the closest pairs of the range; only those of samples ``of``, if `pairs_of` says so."""
+    chosen = None
+    if explorer.pairs_of != "all" and of:
+        chosen = np.zeros(explorer.relations.n_samples, dtype=bool)
+        chosen[list(of)] = True
+    return list_pairs(
+        every.matrix,
+        every.pairs,
+        limit=_RELATIVES,
+        between=explorer.between,
+        of=chosen,
+        both=explorer.pairs_of == "both",
+    )
+
+
+def listed_in_words(explorer: GRMTraits, n_found: int, of: tuple[int, ...]) -> str:
+    """Return the number of pairs, the limits of the list, and whether it is of the selection."""
+    text = number(n_found, "pair") + (f", the {_RELATIVES} closest" if n_found > _RELATIVES else "")
+    if explorer.between is not None:
+        text += f", from {explorer.between[0]:.4g} to {explorer.between[1]:.4g}"
+    if explorer.pairs_of != "all" and of != explorer.selected:
+        text += "; rows that you click do not change the list"
+    elif explorer.pairs_of != "all" and not of:
+        text += "; no sample is selected, so all pairs count"
+    return text
 
 
 def matrix_in_words(explorer: GRMTraits, every: OrderedMatrix) -> str:
