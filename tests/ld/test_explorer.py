@@ -558,6 +558,17 @@ class TestFrame:
         box.value = ""
         assert (box.value, explorer.status) == (region_text(explorer.region), window)
 
+    def test_a_refused_name_gives_way_to_the_line_of_the_tab(self, bits):
+        explorer = bits.genobit.explore.ld()
+        window, box = explorer.status, named(explorer, "genobit-ld-region")
+        explorer.tab = "pairs"
+        pairs = explorer.status
+        box.value = "no-such-variant"
+        box.value = ""
+        assert explorer.status == pairs != window
+        explorer.tab = "picture"
+        assert explorer.status == window
+
     def test_failure_at_the_start(self, bits, monkeypatch):
         def fail(*_arguments):
             raise MemoryError("too many variants")

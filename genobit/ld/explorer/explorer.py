@@ -170,7 +170,7 @@ class LDExplorer(LDFiles):
             else:
                 self._outlined = window.blocks
                 said += f"; {number(self._outlined.sizes['blocks'], 'block')} of these variants"
-        self._said = self.status = said
+        self._of_window = self._said = self.status = said
 
     def _compute_row(self) -> None:
         self._row = None
@@ -223,8 +223,9 @@ class LDExplorer(LDFiles):
     def _draw_list(self) -> None:
         least = self.threshold * scale_of(self.statistic).limits[1]
         said = self._lists.draw(self.tab, self._now(), self._row, least, self.selected)
+        self._said = said or self._of_window
         if said or not self.status.startswith("Error"):
-            self.status = said or self._said
+            self.status = self._said
 
     def _build_plot(self) -> None:
         self._frame, self._repaint = Frame(), PaintedDrawing()
