@@ -17,6 +17,30 @@ async function unpacked(data) {
   return new Response(stream).text()
 }
 
+// Replace two methods of BokehJS, once a page.
+function adapt(Bokeh) {
+  try {
+    // BokehJS asks the page for the style of each text and each fill, several times a frame. That
+    // took half the time of a frame. No style of ours is set in this way.
+    const { VisualProperties } = Bokeh.require("core/visuals/visual")
+    if (!VisualProperties.prototype._get_css_value) throw new Error("it has no _get_css_value")
+    VisualProperties.prototype._get_css_value = () => ""
+    // BokehJS updates a layer at each change, and waits between its glyphs. If a later change of
+    // the same patch brings fewer points, the first update fails. Update once, after the patch.
+    const { GlyphRendererView } = Bokeh.require("models/renderers/glyph_renderer")
+    const update = GlyphRendererView.prototype.update_data
+    if (!update) throw new Error("it has no update_data")
+    GlyphRendererView.prototype.update_data = async function () {
+      const asked = (this.genobit_asked = {})
+      await null
+      if (asked === this.genobit_asked) await update.call(this)
+    }
+  } catch (error) {
+    console.warn("genobit: this BokehJS draws more slowly:", error)
+  }
+  return true
+}
+
 // BokehJS in a scope of its own, once a page. `figure.js` keeps its pieces in the same place.
 async function bokehjs(model) {
   const version = model.get("version")
@@ -46,15 +70,7 @@ async function bokehjs(model) {
     }
   }
   await before
-  // BokehJS asks the page for the style of each text and each fill, several times a frame. That
-  // took half the time of a frame. No style of ours is set in this way.
-  try {
-    const { VisualProperties } = root.Bokeh.require("core/visuals/visual")
-    if (!VisualProperties.prototype._get_css_value) throw new Error("it has no _get_css_value")
-    VisualProperties.prototype._get_css_value = () => ""
-  } catch (error) {
-    console.warn("genobit: this BokehJS draws more slowly:", error)
-  }
+  root_of_page.adapted ??= adapt(root.Bokeh)
   return root.Bokeh
 }
 

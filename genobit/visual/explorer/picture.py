@@ -10,7 +10,9 @@ Names of other packages that are not documented:
   `Buffer` in the content of `Document.to_json`
 - BokehJS, declared in its type files: `Document.on_change`, `create_json_patch`,
   `apply_json_patch`, `get_model_by_id`, `DocumentEvent.sync`, `ViewManager.roots`, `documents`
-- BokehJS, not declared: `require("core/visuals/visual")`, `VisualProperties._get_css_value`
+- BokehJS, declared: `GlyphRendererView.update_data`
+- BokehJS, not declared: `require("core/visuals/visual")`, `VisualProperties._get_css_value`,
+  `require("models/renderers/glyph_renderer")`
 
 Tested with bokeh 3.7.0 and 3.9.2, anywidget 0.9.13 and 0.11.0, ipywidgets 8.1.9, HoloViews 1.23.2.
 """

@@ -217,10 +217,12 @@ def test_picture_that_is_replaced_is_closed(monkeypatch):
     assert CLOSING > 1
 
 
-def test_bokehjs__has_the_method_that_pictures_replace() -> None:
-    """Without it, pictures are drawn more slowly, and only the browser's console says so."""
+def test_bokehjs__has_the_methods_that_pictures_replace() -> None:
+    """Without them, pictures are drawn more slowly, and only the browser's console says so."""
     from bokeh.util.paths import static_path
 
     text = Path(static_path(), "js", "bokeh.min.js").read_text(encoding="utf-8")
     assert "_get_css_value(" in text
     assert '"core/visuals/visual":' in text
+    assert "async update_data(" in text
+    assert '"models/renderers/glyph_renderer":' in text
