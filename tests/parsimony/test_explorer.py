@@ -132,6 +132,14 @@ class TestSites:
         explorer.view = "two"
         assert not explorer.card.value
 
+    def test_table__before_the_scores_are_there(self, aln, explorer):
+        """Cells that run one after another read the table while the scores are computed."""
+        known, explorer.known.scores = explorer.sites, None
+        pd.testing.assert_frame_equal(explorer.sites, known)
+        explorer.known.trees = []
+        with pytest.raises(ValueError, match="there is no tree yet; search for one"):
+            _ = explorer.sites
+
     def test_table(self, aln, explorer):
         assert explorer.sites["extra"].tolist() == sorted(extra(aln), reverse=True)
         explorer.site = 0

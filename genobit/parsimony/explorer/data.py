@@ -105,10 +105,16 @@ class TreeData:
         return int(self.of(tree)["length"])
 
     def of(self, tree: int) -> xr.Dataset:
-        """Return the scores of one tree. Raises ValueError before they are computed."""
+        """Return the scores of one tree; compute them if they are not known yet.
+
+        Raises ValueError if there is no tree.
+        """
+        if not self.trees:
+            raise ValueError("there is no tree yet; search for one, or give one")
         scores = self.scores
         if scores is None:
-            raise ValueError("there are no scores yet; wait, or search for a tree")
+            # Not kept: the explorer draws when its own are there.
+            scores = self.alignment.genobit.parsimony(self.trees)
         return scores.isel(trees=tree) if "trees" in scores.dims else scores
 
     def title(self, tree: int) -> str:

@@ -127,7 +127,7 @@ class ParsimonyTraits(Explorer):
     def sites(self) -> pd.DataFrame:
         """All sites with their changes on the shown tree, most homoplastic first.
 
-        The column `site` is an index, from 0.
+        Waits until they are computed. The column `site` is an index, from 0.
         """
         return site_table(self.known.of(self.tree), self.n_sites)
 
