@@ -31,7 +31,7 @@ from genobit.engine.options import get_options
 from genobit.engine.schedule.by_samples import in_tiles
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.pair_sums import SampleChunks, Sums, pair_sums
-from genobit.pca.krylov import largest, largest_pairs, warn_unsettled
+from genobit.pca.krylov import largest, largest_eigenpairs, warn_unsettled
 from genobit.pca.schedule import stacked, summed
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _exact(
     (k,) = compute(products)
     if pairwise:
         _require_common_calls(k)
-    values, vectors = largest_pairs(k, components)
+    values, vectors = largest_eigenpairs(k, components)
     return Eigen(values, vectors, float(np.trace(k)), "exact", 1, 0.0)
 
 

@@ -36,7 +36,7 @@ the square of its component's residual.
 """
 
 
-def largest_pairs(
+def largest_eigenpairs(
     matrix: NDArray[np.float64], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the largest eigenvalues (count,) of a symmetric matrix, falling, and their vectors."""
@@ -64,7 +64,7 @@ def largest(
     # As for `ALONE`: the blocks are narrow.
     with one_blas_thread():
         for passes in range(1, PASSES + 1):
-            values, turn = largest_pairs(basis.T @ image, components)
+            values, turn = largest_eigenpairs(basis.T @ image, components)
             vectors = basis @ turn
             residual = np.linalg.norm(image @ turn - vectors * values, axis=0) / abs(values[0])
             block = basis[:, :0]
