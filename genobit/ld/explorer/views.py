@@ -10,7 +10,6 @@ from bokeh.models import SaveTool
 from genobit.data.regions import contig_named
 from genobit.ld.plots.association import association_track
 from genobit.ld.plots.curves import ld_decay, ld_track
-from genobit.ld.plots.decay import decay_in_words
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.heatmap import ENDS
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
@@ -221,7 +220,7 @@ class Lists(TableView):
         self._request: Any = None
         self.box.children = ()
 
-    def ask(self, draw: Callable[[], object]) -> None:
+    def ask(self, draw: Callable[[], None]) -> None:
         """Call `draw` after `REST` seconds without another request (debounce)."""
         if self._request is not None:
             self._request.cancel()
@@ -280,7 +279,7 @@ class Lists(TableView):
         self._on_picked(tuple(np.unique(members).tolist()))
 
     def draw_decay(self, window: Window) -> str:
-        """Draw the decay of r² in a window; return its pairs and half-decay distance in words."""
+        """Draw the decay of r² with distance in a window, and return its half-decay distance."""
         self._members = self._members[:0]
         span = float(window.position[-1] - window.position[0])
         # The curve is an expectation of r²: use its EM estimate if the window shows one.
@@ -290,8 +289,9 @@ class Lists(TableView):
             statistic=statistic,
             parts=int(np.clip(len(window.position) // RUN, 2, 50)),
         )
-        self._show(ld_decay(decay).opts(hooks=[plain_frame, fluid(480)]))
-        return "; ".join(decay_in_words(decay))
+        picture = ld_decay(decay)
+        self._show(picture.opts(hooks=[plain_frame, fluid(480)]))
+        return str(picture.opts.get("plot").kwargs["title"]).replace("\n", "; ")
 
 
 def track_picture(

@@ -40,8 +40,12 @@ def fitted_decay(
         name = str(one[POPULATIONS].item()) if several else ""
         colour = COLOURS[k % len(COLOURS)]
         layers += _population(one, inside, statistic, (start, stop, factor), name, colour, unit)
+    pairs = int(whole["pairs"].where(kept, 0).sum())
+    title = f"Decay of {label}: {number(pairs, 'pair')}"
+    if not several:
+        title += f"\n{_half(decay, factor, unit)}"
     return hv.Overlay(layers).opts(
-        title="\n".join(decay_in_words(decay, max_distance)),
+        title=title,
         xlabel=f"distance between the variants ({unit})",
         ylabel=f"mean {label}",
         ylim=(0, None),
@@ -52,14 +56,6 @@ def fitted_decay(
         show_legend=several,
         hooks=[margins],
     )
-
-
-def decay_in_words(decay: xr.Dataset, max_distance: float | None = None) -> list[str]:
-    """Return the number of pairs and, if there is one population, its half-decay distance."""
-    statistic, several, whole, _, kept = checked_decay(decay, max_distance)
-    pairs = int(whole["pairs"].where(kept, 0).sum())
-    said = [f"Decay of {scale_of(statistic).label}: {number(pairs, 'pair')}"]
-    return said if several else [*said, _half(decay, *SHOWN[str(decay.attrs["unit"])])]
 
 
 def checked_decay(

@@ -36,7 +36,7 @@ class UiThread:
         except RuntimeError:  # a script or a test
             self.loop = None
 
-    def run(self, function: Callable[..., object], *arguments: Any) -> None:
+    def run(self, function: Callable[..., None], *arguments: Any) -> None:
         """Call `function` on the home thread: at once if already there, else soon."""
         if self.loop is None or threading.get_ident() == self._thread:
             function(*arguments)

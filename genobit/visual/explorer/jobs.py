@@ -55,8 +55,10 @@ class Computing(ipywidgets.VBox):
 
     def _act(self, action: Any, *arguments: Any) -> None:
         self._forget_refusal()
-        if not self._try(action, *arguments):
-            self._refusal = self.status
+        try:
+            action(*arguments)
+        except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
+            self._refuse(error)
 
     def _refuse(self, error: Exception) -> None:
         """Report the error of something that the user asked for."""
@@ -69,14 +71,11 @@ class Computing(ipywidgets.VBox):
         if refusal and refusal == self.status:
             self.status = self._said + self._aside
 
-    def _try(self, action: Any, *arguments: Any) -> bool:
-        """Call ``action(*arguments)``; return False for an error, which the status line says."""
+    def _try(self, action: Any, *arguments: Any) -> None:
         try:
             action(*arguments)
         except Exception as error:  # noqa: BLE001  a dead widget tells nobody why
             self._complain(error)
-            return False
-        return True
 
     def _complain(self, error: Exception) -> None:
         self.status = f"Error: {in_words(error)}"
