@@ -104,7 +104,7 @@ whole tile. 257 rows: 4.3 GB/s, against 2.9 for the tile; 500 rows: 4.6 against 
 
 
 @njit
-def _swap(a: Any, b: Any, width: int, mask: int) -> tuple[Any, Any]:
+def swap_blocks(a: Any, b: Any, width: int, mask: int) -> tuple[Any, Any]:
     """Exchange the odd blocks of ``width`` bits of a with the even blocks of b."""
     distance = np.uint64(width)
     moved = (shift_right(a, distance) ^ b) & broadcast(np.uint64(mask))
@@ -132,10 +132,10 @@ def _wide_steps(
             _prefetch_rows(words, start, stride, k // WORD_LANES * 4)
         a, b = load_words(block, k), load_words(block, k + 16 * WORD_LANES)
         c, d = load_words(block, k + 32 * WORD_LANES), load_words(block, k + 48 * WORD_LANES)
-        a, c = _swap(a, c, 32, 0x00000000FFFFFFFF)
-        b, d = _swap(b, d, 32, 0x00000000FFFFFFFF)
-        a, b = _swap(a, b, 16, 0x0000FFFF0000FFFF)
-        c, d = _swap(c, d, 16, 0x0000FFFF0000FFFF)
+        a, c = swap_blocks(a, c, 32, 0x00000000FFFFFFFF)
+        b, d = swap_blocks(b, d, 32, 0x00000000FFFFFFFF)
+        a, b = swap_blocks(a, b, 16, 0x0000FFFF0000FFFF)
+        c, d = swap_blocks(c, d, 16, 0x0000FFFF0000FFFF)
         store(block, k, a)
         store(block, k + 16 * WORD_LANES, b)
         store(block, k + 32 * WORD_LANES, c)
@@ -154,10 +154,10 @@ def _middle_steps(
                 _prefetch_rows(out, start, stride, 16 * quarter + 4 * row)
             a, b = load_words(block, k), load_words(block, k + 4 * WORD_LANES)
             c, d = load_words(block, k + 8 * WORD_LANES), load_words(block, k + 12 * WORD_LANES)
-            a, c = _swap(a, c, 8, 0x00FF00FF00FF00FF)
-            b, d = _swap(b, d, 8, 0x00FF00FF00FF00FF)
-            a, b = _swap(a, b, 4, 0x0F0F0F0F0F0F0F0F)
-            c, d = _swap(c, d, 4, 0x0F0F0F0F0F0F0F0F)
+            a, c = swap_blocks(a, c, 8, 0x00FF00FF00FF00FF)
+            b, d = swap_blocks(b, d, 8, 0x00FF00FF00FF00FF)
+            a, b = swap_blocks(a, b, 4, 0x0F0F0F0F0F0F0F0F)
+            c, d = swap_blocks(c, d, 4, 0x0F0F0F0F0F0F0F0F)
             store(block, k, a)
             store(block, k + 4 * WORD_LANES, b)
             store(block, k + 8 * WORD_LANES, c)
@@ -176,10 +176,10 @@ def _narrow_steps(
         at = k * WORD_LANES
         a, b = load_words(block, at), load_words(block, at + WORD_LANES)
         c, d = load_words(block, at + 2 * WORD_LANES), load_words(block, at + 3 * WORD_LANES)
-        a, c = _swap(a, c, 2, 0x3333333333333333)
-        b, d = _swap(b, d, 2, 0x3333333333333333)
-        a, b = _swap(a, b, 1, 0x5555555555555555)
-        c, d = _swap(c, d, 1, 0x5555555555555555)
+        a, c = swap_blocks(a, c, 2, 0x3333333333333333)
+        b, d = swap_blocks(b, d, 2, 0x3333333333333333)
+        a, b = swap_blocks(a, b, 1, 0x5555555555555555)
+        c, d = swap_blocks(c, d, 1, 0x5555555555555555)
         to = start + k * stride
         store(out, to, a)
         store(out, to + stride, b)

@@ -1,6 +1,6 @@
 """Products by the matrix unit of a CPU (Intel AMX), on signed bytes.
 
-Planes stay planes in memory. Bits become bytes while a part of at most 512 x 512 rows and columns
+Planes stay planes in memory. Bits become bytes while a part of at most 256 x 512 rows and columns
 and 1,024 positions is packed: 0 and 1 for "and", -1, 0 and 1 for "ternary", and any byte for the
 digits of `exact`. One product of bytes serves all, and its sums are int32 as in all families.
 
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.engine.bits.words import swap_blocks
 from genobit.engine.simd.amx import (
     TILE_BYTES,
     TILE_ROWS,
@@ -40,13 +41,15 @@ from genobit.engine.simd.amx import (
     splat_quad,
     spread,
     store_tile,
+    stream_tile,
     tile_shapes,
     zero_octets,
     zero_sums,
     zero_tile,
 )
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.registers import aligned
+from genobit.engine.simd.lane_moves import prefetch
+from genobit.engine.simd.registers import WORD_LANES, aligned, load_words, unowned
 from genobit.engine.simd.vector import flattened, store
 
 if TYPE_CHECKING:
@@ -60,7 +63,11 @@ SQUARE = 2 * TILE_ROWS
 """Rows and columns of a square of four tiles of sums; four other tiles hold its operands."""
 TILE = TILE_ROWS * TILE_BYTES
 EDGE = 512
-"""Most rows and columns of a packed part. With 16 words, each of both operands is 512 KiB."""
+"""Most columns of a packed part, and half of them its most rows. With 16 words, both operands and
+the sums have 1.3 MiB and stay in the second-level cache."""
+GAP = TILE_ROWS
+"""Counts between two rows of a block. Rows 2 KiB apart would share two sets of a first-level
+cache, and the product would take 7 % longer."""
 SLAB = 16
 """Most words of a packed part. The 32 columns of a square then have 32 KiB and stay in the
 first-level cache while the rows pass."""
@@ -82,20 +89,30 @@ class Operand(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Packed rows and columns, and the shapes of the tiles."""
+    """Packed rows and columns, nibbles of the columns, and the shapes of the tiles."""
 
     rows: NDArray[np.int8]
     columns: NDArray[np.int8]
+    nibbles: Words
     shapes: NDArray[np.uint8]
 
 
 class _Thread(threading.local):
     def __init__(self) -> None:
-        size = (EDGE * SLAB * TILE_BYTES,)
-        self.memory = Memory(aligned(size, np.int8), aligned(size, np.int8), tile_shapes())
+        rows, columns = (aligned((k * SLAB * TILE_BYTES,), np.int8) for k in (EDGE, SQUARE))
+        nibbles = aligned((2 * TILE_ROWS * SLAB,), np.uint64)
+        self.memory = Memory(rows, columns, nibbles, tile_shapes())
 
 
 _thread = _Thread()
+
+
+@njit
+def _prefetch_words(plane: Words, row: int, first: int) -> None:
+    """Prefetch the words of a row that the next part needs."""
+    place = row * plane.shape[1] + first
+    prefetch(plane, place)
+    prefetch(plane, place + WORD_LANES)
 
 
 @njit
@@ -111,6 +128,10 @@ def pack_rows(
     """Write rows and words start..stop of an `Operand` as bytes: a tile for each word."""
     top, first = rows[0], words[0]
     for i in range(top, rows[1]):
+        if words[1] < mask.shape[1]:
+            _prefetch_words(mask, i, words[1])
+            if sign is not None:
+                _prefetch_words(sign, i, words[1])
         group, r = (i - top) // TILE_ROWS, (i - top) % TILE_ROWS
         place = group * (words[1] - first) * TILE + r * TILE_BYTES
         for w in range(first, words[1]):
@@ -128,52 +149,71 @@ def pack_rows(
 
 
 @njit
-def transpose_nibbles(x: Words) -> None:
-    """Transpose 16 words of 16 nibbles in place."""
-    for half, low in (
-        (8, 0x00000000FFFFFFFF),
-        (4, 0x0000FFFF0000FFFF),
-        (2, 0x00FF00FF00FF00FF),
-        (1, 0x0F0F0F0F0F0F0F0F),
-    ):
-        shift = np.uint64(4 * half)
-        k = 0
-        while k < TILE_ROWS:
-            moved = ((x[k] >> shift) ^ x[k + half]) & np.uint64(low)
-            x[k + half] ^= moved
-            x[k] ^= moved << shift
-            k = (k + half + 1) & ~half
+def _load_nibbles(plane: Words, top: int, words: tuple[int, int], out: Words, start: int) -> None:
+    """Write words start..stop of 16 rows to ``out[start:]``; row q gets nibble q of each word.
+
+    Rows of ``out`` are `SLAB` words apart.
+    """
+    first, count, n = words[0], words[1] - words[0], plane.shape[1]
+    if words[1] < n:
+        for r in range(TILE_ROWS):
+            _prefetch_words(plane, top + r, words[1])
+    rows, place, apart = unowned(flattened(plane)), top * n + first, n
+    if count % WORD_LANES:
+        # A register would reach past the last row.
+        for r in range(TILE_ROWS):
+            for w in range(count):
+                out[start + r * SLAB + w] = plane[top + r, first + w]
+        rows, place, apart = out, start, SLAB
+    for w in range(0, count, WORD_LANES):
+        for r in range(4):
+            k = place + r * apart + w
+            a, b = load_words(rows, k), load_words(rows, k + 4 * apart)
+            c, d = load_words(rows, k + 8 * apart), load_words(rows, k + 12 * apart)
+            a, c = swap_blocks(a, c, 32, 0x00000000FFFFFFFF)
+            b, d = swap_blocks(b, d, 32, 0x00000000FFFFFFFF)
+            a, b = swap_blocks(a, b, 16, 0x0000FFFF0000FFFF)
+            c, d = swap_blocks(c, d, 16, 0x0000FFFF0000FFFF)
+            k = start + r * SLAB + w
+            store(out, k, a)
+            store(out, k + 4 * SLAB, b)
+            store(out, k + 8 * SLAB, c)
+            store(out, k + 12 * SLAB, d)
+        for k in range(start + w, start + w + TILE_ROWS * SLAB, 4 * SLAB):
+            a, b = load_words(out, k), load_words(out, k + SLAB)
+            c, d = load_words(out, k + 2 * SLAB), load_words(out, k + 3 * SLAB)
+            a, c = swap_blocks(a, c, 8, 0x00FF00FF00FF00FF)
+            b, d = swap_blocks(b, d, 8, 0x00FF00FF00FF00FF)
+            a, b = swap_blocks(a, b, 4, 0x0F0F0F0F0F0F0F0F)
+            c, d = swap_blocks(c, d, 4, 0x0F0F0F0F0F0F0F0F)
+            store(out, k, a)
+            store(out, k + SLAB, b)
+            store(out, k + 2 * SLAB, c)
+            store(out, k + 3 * SLAB, d)
 
 
 @njit
 def pack_columns(
-    mask: Words,
-    sign: Words | None,
-    rows: tuple[int, int],
-    words: tuple[int, int],
-    out: NDArray[np.int8],
+    mask: Words, sign: Words | None, left: int, words: tuple[int, int], memory: Memory
 ) -> None:
-    """Write rows and words start..stop of planes (k, n) as bytes, as columns of a product."""
-    ones, minus = np.empty(TILE_ROWS, np.uint64), np.zeros(TILE_ROWS, np.uint64)
-    place = 0
-    for top in range(rows[0], rows[1], TILE_ROWS):
-        for w in range(words[0], words[1]):
-            for r in range(TILE_ROWS):
-                ones[r] = mask[top + r, w]
-            transpose_nibbles(ones)
-            if sign is not None:
-                for r in range(TILE_ROWS):
-                    minus[r] = sign[top + r, w]
-                transpose_nibbles(minus)
-            for r in range(TILE_ROWS):
-                store(out, place, spread(ones[r], minus[r]))
+    """Write words start..stop of 32 rows of planes (k, n) as bytes, as columns of a product."""
+    nibbles, columns, place = unowned(memory.nibbles), unowned(memory.columns), 0
+    for top in range(left, left + SQUARE, TILE_ROWS):
+        _load_nibbles(mask, top, words, nibbles, 0)
+        if sign is not None:
+            _load_nibbles(sign, top, words, nibbles, TILE_ROWS * SLAB)
+        for w in range(words[1] - words[0]):
+            for k in range(w, TILE_ROWS * SLAB, SLAB):
+                minus = np.uint64(0) if sign is None else nibbles[TILE_ROWS * SLAB + k]
+                store(columns, place, spread(nibbles[k], minus))
                 place += TILE_BYTES
 
 
 @njit
 def add_on_unit(
-    a: NDArray[np.int8],
-    b: NDArray[np.int8],
+    memory: Memory,
+    a: int,
+    half: int,
     counts: NDArray[np.int32],
     place: int,
     width: int,
@@ -181,9 +221,10 @@ def add_on_unit(
 ) -> None:
     """Add the product of 32 packed rows and columns to counts, whose rows are ``width`` apart.
 
-    The first entry is ``counts[place]``. If ``fresh``, write the product instead.
+    The rows start at ``memory.rows[a]``, and 16 of either have ``half`` bytes. The first entry is ``counts[place]``. If ``fresh``, write the product
+    instead.
     """
-    below, half = place + TILE_ROWS * width, a.shape[0] // 2
+    below, rows, columns = place + TILE_ROWS * width, memory.rows, memory.columns
     if fresh:
         zero_tile(0)
         zero_tile(1)
@@ -195,12 +236,12 @@ def add_on_unit(
         load_tile(2, counts, below, width)
         load_tile(3, counts, below + TILE_ROWS, width)
     for k in range(0, half, TILE):
-        load_tile(4, a, k, TILE_BYTES)
-        load_tile(6, b, k, TILE_BYTES)
+        stream_tile(4, rows, a + k, TILE_BYTES)
+        load_tile(6, columns, k, TILE_BYTES)
         multiply_tiles(0, 4, 6)
-        load_tile(7, b, half + k, TILE_BYTES)
+        load_tile(7, columns, half + k, TILE_BYTES)
         multiply_tiles(1, 4, 7)
-        load_tile(5, a, half + k, TILE_BYTES)
+        stream_tile(5, rows, a + half + k, TILE_BYTES)
         multiply_tiles(2, 5, 6)
         multiply_tiles(3, 5, 7)
     store_tile(0, counts, place, width)
@@ -211,56 +252,59 @@ def add_on_unit(
 
 @njit
 def add_plainly(
-    a: NDArray[np.int8],
-    b: NDArray[np.int8],
+    memory: Memory,
+    a: int,
+    half: int,
     counts: NDArray[np.int32],
     place: int,
     width: int,
     fresh: bool,
 ) -> None:
     """Add the product of 32 packed rows and columns in vector registers: see `add_on_unit`."""
-    half = a.shape[0] // 2
-    quads = a.view(np.uint32)
+    quads = memory.rows.view(np.uint32)
     for row in range(SQUARE):
-        first = row // TILE_ROWS * half + row % TILE_ROWS * TILE_BYTES
+        first = a + row // TILE_ROWS * half + row % TILE_ROWS * TILE_BYTES
         for side in range(2):
             entry = place + row * width + side * TILE_ROWS
             total = zero_sums() if fresh else load_sums(counts, entry)
             for k in range(0, half, TILE):
                 for q in range(TILE_ROWS):
                     quad = as_octets(splat_quad(quads[(first + k) // 4 + q]))
-                    columns = load_row(b, side * half + k + q * TILE_BYTES)
+                    columns = load_row(memory.columns, side * half + k + q * TILE_BYTES)
                     total = add_quads(total, quad, columns)
             store(counts, entry, total)
 
 
 @njit
 def _add_part(
+    b: Operand,
     unit: bool | None,
     memory: Memory,
     rows: tuple[int, int],
-    columns: tuple[int, int],
     words: tuple[int, int],
     diagonal: int,
     tops: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None:
-    """Add the product of the packed rows, columns and words start..stop to counts."""
+    """Add the product of the packed rows and all columns, in words start..stop, to counts."""
     width, flat, fresh = counts.shape[1], flattened(counts), words[0] == 0
-    octets = (words[1] - words[0]) * TILE_BYTES
-    top, left = rows[0], columns[0]
+    octets, top = (words[1] - words[0]) * TILE_BYTES, rows[0]
+    half = TILE_ROWS * octets
     if unit is not None:
         configure(memory.shapes)
-    for j in range(left, columns[1], SQUARE):
-        b = memory.columns[(j - left) * octets : (j - left + SQUARE) * octets]
-        for i in range(max(top, tops[j // SQUARE] // SQUARE * SQUARE), rows[1], SQUARE):
+    for j in range(max(0, (top + diagonal) // SQUARE * SQUARE), b.mask.shape[0], SQUARE):
+        first = tops[j // SQUARE] // SQUARE * SQUARE
+        if first >= rows[1]:
+            break
+        pack_columns(b.mask, b.sign, j, words, memory)
+        for i in range(max(top, first), rows[1], SQUARE):
             if j + SQUARE <= i + diagonal:
                 break
-            a = memory.rows[(i - top) * octets : (i - top + SQUARE) * octets]
+            a, place = (i - top) * octets, i * width + j
             if unit is not None:
-                add_on_unit(a, b, flat, i * width + j, width, fresh)
+                add_on_unit(memory, a, half, flat, place, width, fresh)
             else:
-                add_plainly(a, b, flat, i * width + j, width, fresh)
+                add_plainly(memory, a, half, flat, place, width, fresh)
     if unit is not None:
         release()
 
@@ -275,28 +319,22 @@ def multiply(
     tops: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None:
-    """Write sums of products of values to counts (m, k), in squares of 32 x 32.
+    """Write sums of products of values to the first k columns of counts, in squares of 32 x 32.
 
-    a: rows (m, n); b: columns (k, n), without digits. ``unit`` is None for the twin. numba then
+    a: rows (m, n); b: columns (k, n), without digits; counts: m rows. ``unit`` is None for the twin. numba then
     leaves out the unit's instructions, which other CPUs cannot compile. ``tops`` (k / 32,) never
     decreases. Squares before ``tops`` and below the diagonal ``row - column == -diagonal`` stay
     unwritten.
     """
     m, n = a.mask.shape
-    width = counts.shape[1]
     if n == 0:
         counts[:] = 0
     for first in range(0, n, SLAB):
         words = (first, min(first + SLAB, n))
-        for left in range(0, width, EDGE):
-            columns = (left, min(left + EDGE, width))
-            pack_columns(b.mask, b.sign, columns, words, memory.columns)
-            for top in range(tops[left // SQUARE] // SQUARE * SQUARE, m, EDGE):
-                if columns[1] <= top + diagonal:
-                    break
-                rows = (top, min(top + EDGE, m))
-                pack_rows(a.mask, a.sign, a.called, a.digits, rows, words, memory.rows)
-                _add_part(unit, memory, rows, columns, words, diagonal, tops, counts)
+        for top in range(0, m, EDGE):
+            rows = (top, min(top + EDGE, m))
+            pack_rows(a.mask, a.sign, a.called, a.digits, rows, words, memory.rows)
+            _add_part(b, unit, memory, rows, words, diagonal, tops, counts)
 
 
 def _random_operands(kind: str) -> tuple[Operand, Operand]:

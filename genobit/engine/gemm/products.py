@@ -99,6 +99,8 @@ class _Method(NamedTuple):
     """Whether mask and sign are one plane, bit by bit."""
     block: int = BLOCK
     """Most counts in a block."""
+    gap: int = 0
+    """Unused counts between two rows of a block."""
 
 
 def _table(product: str) -> _Method:
@@ -135,7 +137,8 @@ _METHODS = {
     ),
     **{
         ("matrix", product): _Method(
-            matrix_unit.SQUARE, matrix_unit.SQUARE, multiply, start=None, block=SQUARE_BLOCK
+            *(matrix_unit.SQUARE, matrix_unit.SQUARE, multiply),
+            **{"start": None, "block": SQUARE_BLOCK, "gap": matrix_unit.GAP},
         )
         for product, multiply in matrix_unit.PRODUCTS.items()
     },
@@ -272,7 +275,7 @@ def products(
     most = BLOCK_COLUMNS if columns is None else columns * group
     height, width = _block_shape(method, kind, n, words * len(a), most, group)
     row_storage, storage = _storage(method, a, min(height, m), width)
-    buffer = aligned((height * width,), kind)
+    buffer = aligned((height * (width + method.gap),), kind)
     # The first block takes the rest: in a triangle, fewer rows meet its padded panel.
     for right in range(n % width or width, n + 1, width):
         left = max(0, right - width)
@@ -291,7 +294,8 @@ def products(
             bottom = min(bottom, right)
         for start, stop in _parts(top, bottom, height, math.lcm(method.rows, group)):
             padded = -(-(stop - start) // method.rows) * method.rows
-            counts = buffer[: padded * panels * method.columns].reshape(padded, -1)
+            apart = panels * method.columns + method.gap
+            counts = buffer[: padded * apart].reshape(padded, apart)
             from_row = np.maximum(tops - start, 0)
             # Callers compute statistics of these entries too, so their counts must not overflow.
             unwanted = (upper and stop > left + 1) or from_row.any()
