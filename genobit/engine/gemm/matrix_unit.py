@@ -1,7 +1,7 @@
 """Products by the matrix unit of a CPU (Intel AMX), on signed bytes.
 
-Planes stay planes in memory. Bits become bytes while a part of at most 256 x 512 rows and columns
-and 1,024 positions is packed: 0 and 1 for "and", -1, 0 and 1 for "ternary", and any byte for the
+Planes stay planes in memory. Bits become bytes while parts of at most 480 rows or 32 columns of
+1,024 positions are packed: 0 and 1 for "and", -1, 0 and 1 for "ternary", and any byte for the
 digits of `exact`. One product of bytes serves all, and its sums are int32 as in all families.
 
 Packed rows are groups of 16 rows. A group has a tile of 16 x 64 bytes for each word: row r of the
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.bits.words import swap_blocks
+from genobit.engine.gemm.sum_tables import prefetch_words
 from genobit.engine.simd.amx import (
     TILE_BYTES,
     TILE_ROWS,
@@ -48,7 +49,6 @@ from genobit.engine.simd.amx import (
     zero_tile,
 )
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.lane_moves import prefetch
 from genobit.engine.simd.registers import WORD_LANES, aligned, load_words, unowned
 from genobit.engine.simd.vector import flattened, store
 
@@ -62,12 +62,9 @@ if TYPE_CHECKING:
 SQUARE = 2 * TILE_ROWS
 """Rows and columns of a square of four tiles of sums; four other tiles hold its operands."""
 TILE = TILE_ROWS * TILE_BYTES
-EDGE = 512
-"""Most columns of a packed part, and half of them its most rows. With 16 words, both operands and
-the sums have 1.3 MiB and stay in the second-level cache."""
-GAP = TILE_ROWS
-"""Counts between two rows of a block. Rows 2 KiB apart would share two sets of a first-level
-cache, and the product would take 7 % longer."""
+EDGE = 480
+"""Most rows and columns of a block. With 16 words, packed rows and sums fit a second-level cache of
+2 MiB. Rows of 512 sums would share two sets of a first-level cache: 7 % slower."""
 SLAB = 16
 """Most words of a packed part. The 32 columns of a square then have 32 KiB and stay in the
 first-level cache while the rows pass."""
@@ -108,14 +105,6 @@ _thread = _Thread()
 
 
 @njit
-def _prefetch_words(plane: Words, row: int, first: int) -> None:
-    """Prefetch the words of a row that the next part needs."""
-    place = row * plane.shape[1] + first
-    prefetch(plane, place)
-    prefetch(plane, place + WORD_LANES)
-
-
-@njit
 def pack_rows(
     mask: Words,
     sign: Words | None,
@@ -129,9 +118,9 @@ def pack_rows(
     top, first = rows[0], words[0]
     for i in range(top, rows[1]):
         if words[1] < mask.shape[1]:
-            _prefetch_words(mask, i, words[1])
+            prefetch_words(mask, i, words[1])
             if sign is not None:
-                _prefetch_words(sign, i, words[1])
+                prefetch_words(sign, i, words[1])
         group, r = (i - top) // TILE_ROWS, (i - top) % TILE_ROWS
         place = group * (words[1] - first) * TILE + r * TILE_BYTES
         for w in range(first, words[1]):
@@ -157,7 +146,7 @@ def _load_nibbles(plane: Words, top: int, words: tuple[int, int], out: Words, st
     first, count, n = words[0], words[1] - words[0], plane.shape[1]
     if words[1] < n:
         for r in range(TILE_ROWS):
-            _prefetch_words(plane, top + r, words[1])
+            prefetch_words(plane, top + r, words[1])
     rows, place, apart = unowned(flattened(plane)), top * n + first, n
     if count % WORD_LANES:
         # A register would reach past the last row.
@@ -221,8 +210,8 @@ def add_on_unit(
 ) -> None:
     """Add the product of 32 packed rows and columns to counts, whose rows are ``width`` apart.
 
-    The rows start at ``memory.rows[a]``, and 16 of either have ``half`` bytes. The first entry is ``counts[place]``. If ``fresh``, write the product
-    instead.
+    The rows start at ``memory.rows[a]``, and 16 of either have ``half`` bytes. The first entry is
+    ``counts[place]``. If ``fresh``, write the product instead.
     """
     below, rows, columns = place + TILE_ROWS * width, memory.rows, memory.columns
     if fresh:
@@ -292,7 +281,7 @@ def _add_part(
     half = TILE_ROWS * octets
     if unit is not None:
         configure(memory.shapes)
-    for j in range(max(0, (top + diagonal) // SQUARE * SQUARE), b.mask.shape[0], SQUARE):
+    for j in range(max(0, (top + diagonal) // SQUARE * SQUARE), width, SQUARE):
         first = tops[j // SQUARE] // SQUARE * SQUARE
         if first >= rows[1]:
             break
@@ -319,9 +308,9 @@ def multiply(
     tops: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None:
-    """Write sums of products of values to the first k columns of counts, in squares of 32 x 32.
+    """Write sums of products of values to counts (m, k), in squares of 32 x 32.
 
-    a: rows (m, n); b: columns (k, n), without digits; counts: m rows. ``unit`` is None for the twin. numba then
+    a: rows (m, n); b: columns (k, n), without digits. ``unit`` is None for the twin. numba then
     leaves out the unit's instructions, which other CPUs cannot compile. ``tops`` (k / 32,) never
     decreases. Squares before ``tops`` and below the diagonal ``row - column == -diagonal`` stay
     unwritten.

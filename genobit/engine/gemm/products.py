@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 BLOCK = 256 * 512
 """Most 32-bit counts in a block: 512 KiB, about the size of a second-level cache."""
-SQUARE_BLOCK = 512 * 512
-"""Most counts in a block of the "matrix" kernel, which packs its columns for each block."""
 TALL_BLOCK = 2048 * 512
 """Most counts in a block of the "sums" kernel, whose tables are shared by all rows of a block."""
 FEWEST_ROWS = {"ternary": 192, "and": 768, "xor": 768}
@@ -99,8 +97,8 @@ class _Method(NamedTuple):
     """Whether mask and sign are one plane, bit by bit."""
     block: int = BLOCK
     """Most counts in a block."""
-    gap: int = 0
-    """Unused counts between two rows of a block."""
+    widest: int = BLOCK_COLUMNS
+    """Most columns of a block."""
 
 
 def _table(product: str) -> _Method:
@@ -138,7 +136,9 @@ _METHODS = {
     **{
         ("matrix", product): _Method(
             *(matrix_unit.SQUARE, matrix_unit.SQUARE, multiply),
-            **{"start": None, "block": SQUARE_BLOCK, "gap": matrix_unit.GAP},
+            start=None,
+            block=matrix_unit.EDGE**2,
+            widest=matrix_unit.EDGE,
         )
         for product, multiply in matrix_unit.PRODUCTS.items()
     },
@@ -182,10 +182,11 @@ def _packed(
     return tuple(out[:count] for out in storage)
 
 
-def chosen_kernel(product: str = "and", rows: int = 2**62) -> str:
+def chosen_kernel(product: str = "and", rows: int = 2**62, kind: DTypeLike = np.int32) -> str:
     """Return the name of the kernel family in use: the option, or the fastest one for this CPU.
 
-    ``rows`` is the number of rows that share a panel of columns. Raises ValueError if the option
+    ``rows`` is the number of rows that share a panel of columns. ``kind`` is the dtype of the
+    counts: the matrix unit has none of 16 bits. Raises ValueError if the option
     names the table kernel and this CPU has no byte lookup.
     """
     kernel = get_options().kernel
@@ -196,8 +197,8 @@ def chosen_kernel(product: str = "and", rows: int = 2**62) -> str:
         raise ValueError(msg)
     if kernel != "auto":
         return kernel
-    # No faster than popcounts for "and", by its first measurements (`matrix_unit`).
-    if product == "ternary" and rows >= matrix_unit.FEWEST_ROWS and matrix_unit.usable(product):
+    few = rows < matrix_unit.FEWEST_ROWS or np.dtype(kind).itemsize == 2
+    if not few and matrix_unit.usable("ternary" if product == "ternary" else "and"):
         return "matrix"
     if host().vector_popcount:
         return "popcount"
@@ -224,9 +225,10 @@ LARGEST_SHORT = 2**15 - 1
 def count_type(bits: int) -> np.dtype[Any]:
     """Return the dtype of "and" counts: int16 if the kernel and ``bits`` allow it, else int32.
 
-    16-bit counts halve the bytes that go to the next cache.
+    16-bit counts halve the bytes that go to the next cache. That saves more than the matrix unit,
+    which has 32-bit counts only: `ld` of 10,000 x 2,504 haplotypes takes 0.8 of the time.
     """
-    short = chosen_kernel() == "popcount" and bits <= LARGEST_SHORT
+    short = bits <= LARGEST_SHORT and chosen_kernel(kind=np.int16) == "popcount"
     return np.dtype(np.int16 if short else np.int32)
 
 
@@ -264,7 +266,7 @@ def products(
         yield from _dosage_sums(a, a if b is None else b, limits)
         return
     # Blocks of a band have few rows.
-    kernel = kernel or chosen_kernel(product, len(a[0]) if band_rows is None else 0)
+    kernel = kernel or chosen_kernel(product, len(a[0]) if band_rows is None else 0, kind)
     # The "table" kernel supports "xor"; the others compute |a| + |b| - 2 |a & b|.
     by_and = product == "xor" and kernel != "table"
     method = _method(kernel, "and" if by_and else product, kind)
@@ -272,10 +274,10 @@ def products(
     b = a if b is None else _prepared(b, method)
     totals = (count_rows(a[0]), count_rows(b[0])) if by_and else None
     m, n, words = a[0].shape[0], b[0].shape[0], a[0].shape[1]
-    most = BLOCK_COLUMNS if columns is None else columns * group
+    most = method.widest if columns is None else columns * group
     height, width = _block_shape(method, kind, n, words * len(a), most, group)
     row_storage, storage = _storage(method, a, min(height, m), width)
-    buffer = aligned((height * (width + method.gap),), kind)
+    buffer = aligned((height * width,), kind)
     # The first block takes the rest: in a triangle, fewer rows meet its padded panel.
     for right in range(n % width or width, n + 1, width):
         left = max(0, right - width)
@@ -294,8 +296,7 @@ def products(
             bottom = min(bottom, right)
         for start, stop in _parts(top, bottom, height, math.lcm(method.rows, group)):
             padded = -(-(stop - start) // method.rows) * method.rows
-            apart = panels * method.columns + method.gap
-            counts = buffer[: padded * apart].reshape(padded, apart)
+            counts = buffer[: padded * panels * method.columns].reshape(padded, -1)
             from_row = np.maximum(tops - start, 0)
             # Callers compute statistics of these entries too, so their counts must not overflow.
             unwanted = (upper and stop > left + 1) or from_row.any()
@@ -369,7 +370,7 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
     out: int32, or the dtype of `count_type`. This is the "and" product in one block, for callers
     that make their own blocks.
     """
-    kernel = chosen_kernel("and", len(a))
+    kernel = chosen_kernel("and", len(a), out.dtype)
     if kernel == "sums":
         four_russians.multiply_and(a, b, -(2**62), np.zeros(len(b), np.int64), out)
         return

@@ -92,7 +92,7 @@ def _four_octets(half: np.uint64) -> np.uint64:
 
 
 @njit
-def _prefetch_words(plane: NDArray[np.uint64], row: int, first: int) -> None:
+def prefetch_words(plane: NDArray[np.uint64], row: int, first: int) -> None:
     """Prefetch the cache lines of a block of words of a row."""
     flat, at = flattened(plane), row * plane.shape[1] + first
     prefetch(flat, at)
@@ -115,9 +115,9 @@ def place_rows(
     rows = mask.shape[0]
     for i in range(rows):
         ahead = min(i + ROWS_AHEAD, rows - 1)
-        _prefetch_words(mask, ahead, first)
+        prefetch_words(mask, ahead, first)
         if sign is not None:
-            _prefetch_words(sign, ahead, first)
+            prefetch_words(sign, ahead, first)
         for k in range(last - first):
             word = mask[i, first + k]
             if sign is None:
@@ -172,9 +172,9 @@ def expand_columns(
     stop = min(start + COLUMNS, mask.shape[0])
     block = np.empty(64 * WORD_LANES, np.uint64)
     for row in range(start, stop):
-        _prefetch_words(mask, row, first)
+        prefetch_words(mask, row, first)
         if sign is not None:
-            _prefetch_words(sign, row, first)
+            prefetch_words(sign, row, first)
     for register in range(0, COLUMNS, LANES):
         for left in range(first, last, WORD_LANES):
             width = min(WORD_LANES, last - left)

@@ -9,7 +9,7 @@ q of tile b holds bytes 4q to 4q + 3 of each of the 16 columns of B.
 ``release()``                                return the tile registers to their initial state
 ``zero_tile(t)``                             set tile t to zero
 ``load_tile(t, array, i, step)``             tile t = 16 rows from ``array[i]``, ``step`` apart
-``stream_tile(t, array, i, step)``           the same, of rows that the first-level cache need not keep
+``stream_tile(t, array, i, step)``           the same, of rows that need not stay in the cache
 ``store_tile(t, array, i, step)``            write tile t to 16 rows from ``array[i]``
 ``multiply_tiles(c, a, b)``                  tile c += tile a x tile b
 ``spread(mask, sign)``                       64 bytes: -1 where mask and sign, 1 where mask, else 0

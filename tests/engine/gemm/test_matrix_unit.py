@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.gemm import matrix_unit
-from genobit.engine.gemm.matrix_unit import add_on_unit, add_plainly, usable
+from genobit.engine.gemm.matrix_unit import Memory, add_on_unit, add_plainly, usable
 from genobit.engine.gemm.products import chosen_kernel, products
 from genobit.engine.options import set_options
 from genobit.engine.simd import amx, plain
@@ -54,23 +54,28 @@ def modelled() -> Any:
     unit = Unit()
     function = getattr(add_on_unit, "py_func", None) or add_on_unit.__wrapped__
     names = ("zero_tile", "load_tile", "store_tile", "multiply_tiles")
-    model = {name: getattr(unit, name) for name in names}
+    model = {name: getattr(unit, name) for name in names} | {"stream_tile": unit.load_tile}
     return plain.kernel(FunctionType(function.__code__, function.__globals__ | model))
 
 
 @given(
     words=st.integers(1, 3),
+    other=st.booleans(),
     fresh=st.booleans(),
     width=st.sampled_from([32, 64, 96]),
     seed=st.integers(0, 2**32),
 )
-def test_add_on_unit__equals_its_twin(words: int, fresh: bool, width: int, seed: int) -> None:
+def test_add_on_unit__equals_its_twin(
+    words: int, other: bool, fresh: bool, width: int, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
-    a, b = rng.integers(-1, 2, (2, 32 * words * 64), np.int8)
+    a, b = rng.integers(-1, 2, (2, 3 * 16 * words * 64), np.int8)
+    half, start = 16 * words * 64, 16 * words * 64 * other
+    memory = Memory(a, b, np.empty(0, np.uint64), amx.tile_shapes())
     counts = rng.integers(-(2**20), 2**20, 40 * width, np.int32)
     found, right = counts.copy(), counts.copy()
-    modelled()(a, b, found, width - 32, width, fresh)
-    add_plainly(a, b, right, width - 32, width, fresh)
+    modelled()(memory, start, half, found, width - 32, width, fresh)
+    add_plainly(memory, start, half, right, width - 32, width, fresh)
     np.testing.assert_array_equal(found, right)
     assert (found != counts).any()
 
@@ -88,11 +93,19 @@ def ternary(kernel: str) -> np.ndarray:
 
 
 @pytest.mark.usefixtures("unit_by_twin")
-def test_auto__takes_the_unit_for_ternary_products_of_many_rows() -> None:
-    assert chosen_kernel("ternary", 64) == "matrix"
-    assert chosen_kernel("ternary", 63) != "matrix"
-    assert "matrix" not in {chosen_kernel("and"), chosen_kernel("xor")}
-    assert usable("and")
+@pytest.mark.parametrize("product", ["and", "xor", "ternary"])
+def test_auto__takes_the_unit_for_products_of_many_rows(product: str) -> None:
+    assert chosen_kernel(product, 64) == "matrix"
+    assert chosen_kernel(product, 63) != "matrix"
+
+
+@pytest.mark.usefixtures("unit_by_twin")
+def test_auto__takes_popcounts_for_counts_of_16_bits() -> None:
+    assert chosen_kernel("and", kind=np.int16) != "matrix"
+
+
+@pytest.mark.usefixtures("unit_by_twin")
+def test_auto__gives_the_sums_of_signs() -> None:
     np.testing.assert_array_equal(ternary("auto"), ternary_products(*TERNARY, *TERNARY))
 
 
