@@ -19,9 +19,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.bits.planes import all_called, padded
+from genobit.engine.bits.planes import all_called
 from genobit.engine.bits.transpose import mirror
-from genobit.engine.gemm.matrix_unit import EDGE, SQUARE, Operand, multiply_kind, usable
+from genobit.engine.gemm.matrix_unit import (
+    MOST_COLUMNS,
+    MOST_ROWS,
+    SQUARE,
+    Operand,
+    multiply_kind,
+    usable,
+)
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import aligned
 
@@ -90,8 +97,8 @@ def _add_shifted(
 
 
 def _whole_squares(rows: int) -> int:
-    """Return the rows of a block, a multiple of those of a square of tiles."""
-    return -(-min(rows, EDGE) // SQUARE) * SQUARE
+    """Return the rows or columns of a block, with those that fill its squares of tiles."""
+    return -(-rows // SQUARE) * SQUARE
 
 
 def _add_products(
@@ -104,17 +111,19 @@ def _add_products(
     """
     words, (_, m, k) = b[0].shape[1], out.shape
     planes, digits = (*a.planes, a.call_mask()), _digits(weights, words)
-    counts = aligned((EDGE * EDGE,), np.int32)
+    counts = aligned((MOST_ROWS * MOST_COLUMNS,), np.int32)
     for first in range(0, words, MOST_WORDS):
         part = slice(first, first + MOST_WORDS)
         some = np.ascontiguousarray(digits[..., 64 * part.start : 64 * part.stop])
-        for left in range(0, k, EDGE):
-            width = _whole_squares(k - left)
-            mask, *sign = (padded(x, slice(left, left + EDGE), width, part) for x in b)
+        for left in range(0, k, MOST_COLUMNS):
+            right = min(left + MOST_COLUMNS, k)
+            width = _whole_squares(right - left)
+            mask, *sign = (np.ascontiguousarray(x[left:right, part]) for x in b)
             columns = Operand(mask, sign[0] if sign else None)
-            for top in range(0, min(m, left + EDGE) if upper else m, EDGE):
-                height, some_rows = _whole_squares(m - top), slice(top, top + EDGE)
-                one, two, called = (padded(x, some_rows, height, part) for x in planes)
+            for top in range(0, min(m, right) if upper else m, MOST_ROWS):
+                bottom = min(top + MOST_ROWS, m)
+                height = _whole_squares(bottom - top)
+                one, two, called = (np.ascontiguousarray(x[top:bottom, part]) for x in planes)
                 block = counts[: height * width].reshape(height, width)
                 limits = top - left if upper else -(2**62), np.zeros(width // SQUARE, np.int64)
                 for t, digit in enumerate(some):

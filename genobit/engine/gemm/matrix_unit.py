@@ -1,6 +1,6 @@
 """Products by the matrix unit of a CPU (Intel AMX), on signed bytes.
 
-Planes stay planes in memory. Bits become bytes while parts of at most 480 rows or 32 columns of
+Planes stay planes in memory. Bits become bytes while parts of at most 512 rows or 32 columns of
 1,024 positions are packed: 0 and 1 for "and", -1, 0 and 1 for "ternary", and any byte for the
 digits of `exact`. One product of bytes serves all, and its sums are int32 as in all families.
 
@@ -62,9 +62,11 @@ if TYPE_CHECKING:
 SQUARE = 2 * TILE_ROWS
 """Rows and columns of a square of four tiles of sums; four other tiles hold its operands."""
 TILE = TILE_ROWS * TILE_BYTES
-EDGE = 480
-"""Most rows and columns of a block. With 16 words, packed rows and sums fit a second-level cache of
-2 MiB. Rows of 512 sums would share two sets of a first-level cache: 7 % slower."""
+MOST_ROWS = 512
+"""Most rows of a block. With 16 words, packed rows and sums fit a second-level cache of 2 MiB."""
+MOST_COLUMNS = 544
+"""Most columns of a block. Rows of 512 sums would share two sets of a first-level cache, and the
+product would take 7 % longer."""
 SLAB = 16
 """Most words of a packed part. The 32 columns of a square then have 32 KiB and stay in the
 first-level cache while the rows pass."""
@@ -96,7 +98,7 @@ class Memory(NamedTuple):
 
 class _Thread(threading.local):
     def __init__(self) -> None:
-        rows, columns = (aligned((k * SLAB * TILE_BYTES,), np.int8) for k in (EDGE, SQUARE))
+        rows, columns = (aligned((k * SLAB * TILE_BYTES,), np.int8) for k in (MOST_ROWS, SQUARE))
         nibbles = aligned((2 * TILE_ROWS * SLAB,), np.uint64)
         self.memory = Memory(rows, columns, nibbles, tile_shapes())
 
@@ -114,17 +116,23 @@ def pack_rows(
     words: tuple[int, int],
     out: NDArray[np.int8],
 ) -> None:
-    """Write rows and words start..stop of an `Operand` as bytes: a tile for each word."""
+    """Write rows and words start..stop of an `Operand` as bytes: a tile for each word.
+
+    Rows past the last one are zero.
+    """
     top, first = rows[0], words[0]
     for i in range(top, rows[1]):
-        if words[1] < mask.shape[1]:
+        is_there = i < mask.shape[0]
+        if is_there and words[1] < mask.shape[1]:
             prefetch_words(mask, i, words[1])
             if sign is not None:
                 prefetch_words(sign, i, words[1])
         group, r = (i - top) // TILE_ROWS, (i - top) % TILE_ROWS
         place = group * (words[1] - first) * TILE + r * TILE_BYTES
         for w in range(first, words[1]):
-            if digits is not None and sign is not None and called is not None:
+            if not is_there:
+                store(out, place, zero_octets())
+            elif digits is not None and sign is not None and called is not None:
                 flat, all_, k = flattened(digits), digits.shape[1], w * TILE_BYTES
                 none, one = load_row(flat, k), load_row(flat, all_ + k)
                 value = choose_octets(mask[i, w], one, none)
@@ -141,18 +149,20 @@ def pack_rows(
 def _load_nibbles(plane: Words, top: int, words: tuple[int, int], out: Words, start: int) -> None:
     """Write words start..stop of 16 rows to ``out[start:]``; row q gets nibble q of each word.
 
-    Rows of ``out`` are `SLAB` words apart.
+    Rows of ``out`` are `SLAB` words apart. Rows past the last one of the plane are zero.
     """
     first, count, n = words[0], words[1] - words[0], plane.shape[1]
+    present = min(TILE_ROWS, plane.shape[0] - top)
     if words[1] < n:
-        for r in range(TILE_ROWS):
+        for r in range(present):
             prefetch_words(plane, top + r, words[1])
     rows, place, apart = unowned(flattened(plane)), top * n + first, n
-    if count % WORD_LANES:
-        # A register would reach past the last row.
+    if count % WORD_LANES or present < TILE_ROWS:
+        # Registers would reach past the last row.
         for r in range(TILE_ROWS):
             for w in range(count):
-                out[start + r * SLAB + w] = plane[top + r, first + w]
+                at = start + r * SLAB + w
+                out[at] = plane[top + r, first + w] if r < present else np.uint64(0)
         rows, place, apart = out, start, SLAB
     for w in range(0, count, WORD_LANES):
         for r in range(4):
@@ -310,18 +320,19 @@ def multiply(
 ) -> None:
     """Write sums of products of values to counts (m, k), in squares of 32 x 32.
 
-    a: rows (m, n); b: columns (k, n), without digits. ``unit`` is None for the twin. numba then
+    a: at most m rows (n words); b: at most k columns (n words), without digits. Rows and columns
+    that they lack are zero. ``unit`` is None for the twin. numba then
     leaves out the unit's instructions, which other CPUs cannot compile. ``tops`` (k / 32,) never
     decreases. Squares before ``tops`` and below the diagonal ``row - column == -diagonal`` stay
     unwritten.
     """
-    m, n = a.mask.shape
+    m, n = counts.shape[0], a.mask.shape[1]
     if n == 0:
         counts[:] = 0
     for first in range(0, n, SLAB):
         words = (first, min(first + SLAB, n))
-        for top in range(0, m, EDGE):
-            rows = (top, min(top + EDGE, m))
+        for top in range(0, m, MOST_ROWS):
+            rows = (top, min(top + MOST_ROWS, m))
             pack_rows(a.mask, a.sign, a.called, a.digits, rows, words, memory.rows)
             _add_part(b, unit, memory, rows, words, diagonal, tops, counts)
 

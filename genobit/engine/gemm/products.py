@@ -86,6 +86,8 @@ class _Method(NamedTuple):
     start: int | None = 0
     """Initial count per prepared word of a row; None if the kernel writes counts instead of
     adding."""
+    pads: bool = False
+    """Whether the kernel itself adds the rows and columns that fill its tiles."""
     pack_rows: Callable[[NDArray[np.uint64], NDArray[Any]], None] | None = None
     """Packs a plane (rows, n) into (height, ``parts`` n); None if the kernel takes planes."""
     pack_columns: Callable[[NDArray[np.uint64], NDArray[Any]], None] | None = None
@@ -137,8 +139,9 @@ _METHODS = {
         ("matrix", product): _Method(
             *(matrix_unit.SQUARE, matrix_unit.SQUARE, multiply),
             start=None,
-            block=matrix_unit.EDGE**2,
-            widest=matrix_unit.EDGE,
+            block=matrix_unit.MOST_ROWS * matrix_unit.MOST_COLUMNS,
+            widest=matrix_unit.MOST_COLUMNS,
+            pads=True,
         )
         for product, multiply in matrix_unit.PRODUCTS.items()
     },
@@ -283,6 +286,8 @@ def products(
         left = max(0, right - width)
         panels = -(-(right - left) // method.columns)
         count = panels if method.pack_columns else panels * method.columns
+        if method.pads:
+            count = right - left
         packed = _packed(b, slice(left, right), count, method.pack_columns, storage)
         of_columns = slice(left // group, right // group)
         top, bottom, tops = 0, m, np.zeros(panels, np.int64)
@@ -303,7 +308,8 @@ def products(
             if unwanted or method.start is not None:
                 counts.fill((method.start or 0) * words)
             diagonal = start - left - (group - 1) if upper else -(2**62)
-            rows = _packed(a, slice(start, stop), padded, method.pack_rows, row_storage)
+            count = stop - start if method.pads else padded
+            rows = _packed(a, slice(start, stop), count, method.pack_rows, row_storage)
             method.multiply(*rows, *packed, diagonal, from_row, counts)
             wanted = counts[: stop - start, : right - left]
             if totals is not None:
