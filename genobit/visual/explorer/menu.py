@@ -9,6 +9,8 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from genobit.visual.explorer.channel import MODEL_IN, Channel
+
 if TYPE_CHECKING:
     from genobit.visual.explorer.explorer import Explorer
 
@@ -19,13 +21,15 @@ EXPORT, COPY = "Export", "copy Python"
 class Copier(anywidget.AnyWidget):
     """Puts text on the clipboard of the browser."""
 
-    _esm = Path(__file__).with_suffix(".js")
-    text = traitlets.Unicode("").tag(sync=True)
+    _esm = MODEL_IN + Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+    channel = traitlets.Instance(Channel).tag(sync=True, **ipywidgets.widget_serialization)
+
+    def __init__(self) -> None:
+        super().__init__(channel=Channel())
 
     def copy(self, text: str) -> None:
         """Put a text on the clipboard; the same text again, too."""
-        self.send({"text": text})
-        self.text = text
+        self.channel.send({"text": text})
 
 
 def file_name(explorer: Explorer, name: str) -> ipywidgets.Text:

@@ -5,7 +5,6 @@
 
 const MANY = 8e6 // bytes of patches
 const page = (globalThis.genobit_page ??= `${Date.now()}-${Math.random()}`)
-const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 // Each view has its own size.
 const SIZES = new Set(["inner_width", "inner_height", "outer_width", "outer_height"])
 const EDGES = new Set(["start", "end"])
@@ -74,19 +73,6 @@ async function bokehjs(model) {
   return root.Bokeh
 }
 
-// A page that restores its widgets may make the picture before the library.
-async function library(model) {
-  const id = model.get("library").replace("IPY_MODEL_", "")
-  for (let tries = 300; ; tries--) {
-    try {
-      return await model.widget_manager.get_model(id)
-    } catch (error) {
-      if (tries === 0) throw error
-      await sleep(100)
-    }
-  }
-}
-
 const copied = (data) => data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength)
 const without_buffers = (_key, value) => (value?.to_base64 ? value.to_base64() : value)
 
@@ -121,19 +107,31 @@ function show_error(el, error) {
 
 export default () => {
   const views = new Set()
+  let channel = null // model that hears Python
+  let shared = null // model of BokehJS
+  let listening = null // promise of the two models
   let log = [] // patches since the snapshot
   let number = 0 // of the last patch of Python
   let asked = null // length of the log when a new snapshot was asked for
   let stale = false // views have to start again from the new snapshot
   let colours = null // replaces light colours by dark ones in a text
 
-  function refresh(model) {
-    if (asked !== null) return
-    asked = log.length
-    model.send({ kind: "refresh" })
+  async function listen(model) {
+    channel = await model_in(model, "channel")
+    shared = await model_in(model, "library")
+    number = channel.get("snapshot").number
+    channel.on("msg:custom", heard)
+    channel.on("change:snapshot", renewed)
+    channel.send({ kind: "opened", page, number })
   }
 
-  function share(model, patch, origin) {
+  function refresh() {
+    if (asked !== null) return
+    asked = log.length
+    channel.send({ kind: "refresh" })
+  }
+
+  function share(patch, origin) {
     log.push(patch)
     for (const view of views) {
       if (view === origin) continue
@@ -144,28 +142,28 @@ export default () => {
         } catch (error) {
           console.warn("genobit: a patch does not fit, the picture is drawn anew:", error)
           stale = true
-          refresh(model)
+          refresh()
         }
       }
     }
     const bytes = log.reduce((sum, { size }) => sum + size, 0)
-    if (bytes > MANY) refresh(model)
+    if (bytes > MANY) refresh()
   }
 
-  function heard(model, message, buffers) {
+  function heard(message, buffers) {
     if (message.kind !== "patch" || message.number <= number) return
     if (message.number > number + 1) {
       stale = true
-      refresh(model)
+      refresh()
     }
     number = message.number
     if (message.page === page) return
     const size = buffers.reduce((sum, data) => sum + data.byteLength, message.content.length)
-    share(model, { content: message.content, names: message.names, buffers, size }, null)
+    share({ content: message.content, names: message.names, buffers, size }, null)
   }
 
-  function renewed(model) {
-    const fresh = model.get("snapshot")
+  function renewed() {
+    const fresh = channel.get("snapshot")
     // The patches before come first, unless they were sent before this page listened.
     if (fresh.number !== number) stale = true
     number = fresh.number
@@ -175,12 +173,12 @@ export default () => {
     if (!stale) return
     stale = false
     for (const view of views) {
-      close(model, view)
-      open(model, view)
+      close(view)
+      open(view)
     }
   }
 
-  function tell(model, view, event) {
+  function tell(view, event) {
     const events = event.events ? (event.sync ? event.events : []) : [event]
     const news = events.filter(({ sync, kind, attr }) => sync && kind && !SIZES.has(attr))
     if (news.length === 0) return
@@ -193,10 +191,10 @@ export default () => {
     view.leaving = !news.every(({ attr }) => EDGES.has(attr))
     const wait = view.leaving ? 0 : Math.max(0, Math.min(PAUSE, view.since + LONGEST - now))
     clearTimeout(view.timer)
-    view.timer = setTimeout(() => send(model, view), wait)
+    view.timer = setTimeout(() => send(view), wait)
   }
 
-  function send(model, view) {
+  function send(view) {
     clearTimeout(view.timer)
     view.leaving = false
     view.since = null
@@ -208,25 +206,25 @@ export default () => {
     const events = [...last.values()]
     if (events.length === 0) return
     const content = JSON.stringify(view.doc.create_json_patch(events), without_buffers)
-    model.send({ kind: "patch", page, content })
+    channel.send({ kind: "patch", page, content })
     const changes = JSON.parse(content).events.filter(({ kind }) => kind !== "MessageSent")
     if (changes.length === 0) return
     const patch = { content: JSON.stringify({ events: changes }), names: [], buffers: [] }
-    share(model, { ...patch, size: patch.content.length, own: true }, view)
+    share({ ...patch, size: patch.content.length, own: true }, view)
   }
 
-  async function open(model, view) {
+  async function open(view) {
     const { el } = view
     const opening = (view.opening = {})
     const is_gone = () => view.opening !== opening
     el.textContent = "Loading the picture …"
     try {
-      const shared = await library(model)
+      await listening
       const bokeh = await bokehjs(shared)
       // BokehJS looks for the element in the page.
       while (!el.isConnected && !is_gone()) await sleep(20)
       if (is_gone()) return
-      const { json, buffers } = model.get("snapshot")
+      const { json, buffers } = channel.get("snapshot")
       view.queue = [...log]
       view.dark = is_dark(el)
       view.coloured = view.dark ? (colours ??= darkening(shared.get("colours"))) : (text) => text
@@ -244,14 +242,14 @@ export default () => {
       view.drop = drop
       view.doc = manager.roots[0].model.document
       for (const patch of view.queue.splice(0)) apply(view, patch)
-      view.doc.on_change((event) => tell(model, view, event), true)
+      view.doc.on_change((event) => tell(view, event), true)
     } catch (error) {
       if (!is_gone()) show_error(el, error)
     }
   }
 
-  function close(model, view) {
-    if (view.doc) send(model, view)
+  function close(view) {
+    if (view.doc) send(view)
     view.opening = view.doc = view.queue = null
     view.events = []
     view.drop?.()
@@ -260,20 +258,22 @@ export default () => {
 
   return {
     initialize({ model }) {
-      number = model.get("snapshot").number
-      model.on("msg:custom", (message, buffers) => heard(model, message, buffers))
-      model.on("change:snapshot", () => renewed(model))
-      model.send({ kind: "opened", page, number })
+      listening = listen(model)
+      return async () => {
+        await listening
+        channel.off("msg:custom", heard)
+        channel.off("change:snapshot", renewed)
+      }
     },
-    render({ model, el }) {
+    render({ el }) {
       const view = { el, events: [] }
       views.add(view)
-      open(model, view)
+      open(view)
       // The snapshot may be older than the changes that the log has, so start from both.
       const rethemed = new MutationObserver(() => {
         if (!view.doc || view.dark === is_dark(el)) return
-        close(model, view)
-        open(model, view)
+        close(view)
+        open(view)
       })
       const explorer = el.closest(".genobit-explorer")
       for (const themed of [document.body, explorer]) {
@@ -283,7 +283,7 @@ export default () => {
       return () => {
         rethemed.disconnect()
         views.delete(view)
-        close(model, view)
+        close(view)
       }
     },
   }

@@ -1,8 +1,8 @@
 """Show HoloViews objects as widgets that stay alike in Python and in every view.
 
 A `Picture` has a Bokeh document. Python and the browser exchange patches of the document. Each view
-starts with the document as it is, so pictures appear again when a page is reloaded. `picture.js` is
-the browser's side.
+starts with the document as it is, so pictures appear again when a page is reloaded. All messages
+pass through a `Channel`. `picture.js` is the browser's side.
 
 Names of other packages that are not documented:
 
@@ -11,6 +11,7 @@ Names of other packages that are not documented:
 - BokehJS, declared in its type files: `Document.on_change`, `create_json_patch`,
   `apply_json_patch`, `get_model_by_id`, `DocumentEvent.sync`, `ViewManager.roots`, `documents`
 - BokehJS, declared: `GlyphRendererView.update_data`
+- anywidget, declared: `widget_manager` of a model, used in `channel.js`
 - BokehJS, not declared: `require("core/visuals/visual")`, `VisualProperties._get_css_value`,
   `require("models/renderers/glyph_renderer")`
 
@@ -37,6 +38,7 @@ from bokeh.models import Plot
 from bokeh.protocol import Protocol
 from bokeh.util.paths import static_path
 
+from genobit.visual.explorer.channel import MODEL_IN, Channel
 from genobit.visual.theming import DARKENING, dark_colours, make_readable, theme
 
 if TYPE_CHECKING:
@@ -75,10 +77,6 @@ def _piece(name: str) -> bytes:
     return gzip.compress(Path(static_path(), "js", f"{name}.min.js").read_bytes(), mtime=0)
 
 
-def _snapshot(_revision: int, picture: Picture) -> dict[str, Any]:
-    return picture.home.result(picture.as_it_is, BUSY)
-
-
 class Picture(anywidget.AnyWidget):
     """A HoloViews object as a widget.
 
@@ -95,10 +93,9 @@ class Picture(anywidget.AnyWidget):
         The Bokeh document.
     """
 
-    _esm = DARKENING + Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+    _esm = DARKENING + MODEL_IN + Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
     library = traitlets.Instance(Library).tag(sync=True, **ipywidgets.widget_serialization)
-    # The value that is sent is the document at that time, also when a page asks for all widgets.
-    snapshot = traitlets.Int(0).tag(sync=True, to_json=_snapshot)
+    channel = traitlets.Instance(Channel).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, view: Any, home: UiThread) -> None:
         self.home = home
@@ -107,15 +104,18 @@ class Picture(anywidget.AnyWidget):
         self._pages: set[str] = set()
         self._number = self._copies = 0
         self.document.on_change(self._collect)
-        super().__init__(library=library(), snapshot=1)
-        self.on_msg(lambda _widget, content, _buffers: home.run(self._receive, content))
+        channel = Channel(lambda: home.result(self.as_it_is, BUSY))
+        channel.on_msg(lambda _widget, content, _buffers: home.run(self._receive, content))
+        # A class that is added later is a message to this widget, which a late model loses.
+        super().__init__(library=library(), channel=channel, _dom_classes=("genobit-plot",))
 
     def close(self) -> None:
         """Remove the views."""
         # A closed widget is closed again when it is deleted.
         if self.comm is not None:
             self.document.remove_on_change(self._collect)
-        super().close()
+            super().close()
+            self.channel.close()
 
     def close_later(self) -> None:
         """Remove the views of a picture that was replaced."""
@@ -169,16 +169,16 @@ class Picture(anywidget.AnyWidget):
         """Send a patch to all views but those of `page`, which made it."""
         self._number += 1
         about = {"kind": "patch", "number": self._number, "page": page}
-        self.send({**about, "content": content, "names": names}, buffers)
+        self.channel.send({**about, "content": content, "names": names}, buffers)
 
     def _receive(self, content: dict[str, Any]) -> None:
         """Handle a message of a view."""
         if content["kind"] == "opened":
             self._pages.add(content["page"])
             if content["number"] != self._number:  # it missed a patch while it was loading
-                self.send_state("snapshot")
+                self.channel.send_state("snapshot")
         elif content["kind"] == "refresh":
-            self.send_state("snapshot")
+            self.channel.send_state("snapshot")
         elif content["kind"] == "patch":
             patch = json.loads(content["content"])
             changes = [event for event in patch["events"] if event["kind"] != "MessageSent"]

@@ -105,4 +105,4 @@ def drawn(state: Drawn | None) -> Drawn:
 
 def plot_of(picture: Any, home: UiThread) -> ipywidgets.Widget:
     """Wrap a picture as a widget that follows dark themes."""
-    return Picture(picture, home).add_class("genobit-plot")
+    return Picture(picture, home)

@@ -7,14 +7,18 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import anywidget
 import holoviews as hv
 import numpy as np
 import pytest
 from bokeh.document import Document
 from bokeh.events import Tap
 
+from genobit.visual.explorer.channel import Channel
 from genobit.visual.explorer.home import UiThread
+from genobit.visual.explorer.menu import Copier
 from genobit.visual.explorer.picture import CLOSING, Picture, fill, library
+from genobit.visual.explorer.view import plot_of
 
 hv.extension("bokeh")
 
@@ -29,7 +33,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         async def main() -> None:
             sent: list[dict] = []
             monkeypatch.setattr(
-                Picture, "send", lambda _self, content, buffers=None: sent.append(content)
+                Channel, "send", lambda _self, content, buffers=None: sent.append(content)
             )
             view = hv.Points([(1.0, 2.0), (3.0, 4.0)]).opts(hooks=list(hooks))
             picture = Picture(view, UiThread())
@@ -63,7 +67,7 @@ def moved(picture: Picture, start: float) -> dict:
 
 
 def opened(picture: Picture, page: str) -> None:
-    picture._handle_custom_msg({"kind": "opened", "page": page, "number": 0}, [])
+    picture.channel._handle_custom_msg({"kind": "opened", "page": page, "number": 0}, [])
 
 
 def test_changes_of_one_callback_are_one_message(run):
@@ -84,7 +88,7 @@ def test_changes_of_one_callback_are_one_message(run):
 def test_new_view_gets_the_document_as_it_is(run):
     async def body(picture: Picture, sent: list[dict]) -> None:
         figure_of(picture).title.text = "sent before the view begins"
-        found = picture.get_state("snapshot")["snapshot"]
+        found = picture.channel.get_state("snapshot")["snapshot"]
         assert [told(message) for message in sent] == [["text"]]
         assert found["number"] == 1
         await asyncio.sleep(0.01)
@@ -153,11 +157,11 @@ def test_taps_reach_python_and_no_other_view(run):
 def test_page_that_missed_a_patch_gets_the_document(run, monkeypatch):
     async def body(picture: Picture, sent: list[dict]) -> None:
         states = []
-        monkeypatch.setattr(picture, "send_state", states.append)
+        monkeypatch.setattr(picture.channel, "send_state", states.append)
         figure_of(picture).title.text = "a patch before the page listened"
         await asyncio.sleep(0.01)
         opened(picture, "page")
-        picture._handle_custom_msg({"kind": "refresh"}, [])
+        picture.channel._handle_custom_msg({"kind": "refresh"}, [])
         assert states == ["snapshot", "snapshot"]
 
     run(body)
@@ -168,7 +172,8 @@ def test_frames_of_a_dynamic_map_are_sent(monkeypatch):
         frame = hv.streams.Stream.define("Frame", number=0)()
         view = hv.DynamicMap(lambda number: hv.Points([(number, 0.0)]), streams=[frame])
         picture, sent = Picture(view, UiThread()), []
-        monkeypatch.setattr(picture, "send", lambda content, buffers=None: sent.append(content))
+        channel = picture.channel
+        monkeypatch.setattr(channel, "send", lambda content, buffers=None: sent.append(content))
         frame.event(number=7)
         await asyncio.sleep(0.01)
         (message,) = sent
@@ -183,6 +188,33 @@ def test_document_of_a_picture_is_one_that_bokeh_reads():
     found = Document.from_json(picture.document.to_json())
     assert [root.id for root in found.roots] == [root.id for root in picture.document.roots]
     picture.close()
+
+
+def test_no_message_depends_on_anywidget(monkeypatch):
+    def send(widget: anywidget.AnyWidget, message: dict, **_buffers) -> None:
+        if widget.comm is not None:
+            sent.append(message)
+
+    async def main() -> None:
+        picture = plot_of(hv.Curve([1, 2]), UiThread())
+        figure_of(picture).title.text = "new"
+        await asyncio.sleep(0.01)
+        opened(picture, "page")
+        Copier().copy("text")
+        picture.close()
+
+    sent: list[dict] = []
+    monkeypatch.setattr(anywidget.AnyWidget, "_send", send)
+    asyncio.run(main())
+    assert sent == []
+
+
+def test_closed_picture_has_a_closed_channel():
+    picture = Picture(hv.Curve([1, 2]), UiThread())
+    assert picture.channel.comm is not None
+    for _ in range(2):
+        picture.close()
+        assert picture.channel.comm is None
 
 
 def test_pictures_share_one_library():
