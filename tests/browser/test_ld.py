@@ -157,6 +157,7 @@ def test_click_draws_the_track_of_a_lead(page: Any) -> None:
 
 
 def test_square_view_and_another_statistic(page: Any) -> None:
+    open_drawer(page, "genobit-ld")
     before = settled(_plot(page))
     page.locator(".genobit-ld-view select").select_option(label="square")
     before, status = redrawn(_plot(page), before, 0.05), _status(page)
