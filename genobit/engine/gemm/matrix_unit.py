@@ -70,8 +70,8 @@ product would take 7 % longer."""
 SLAB = 16
 """Most words of a packed part. The 32 columns of a square then have 32 KiB and stay in the
 first-level cache while the rows pass."""
-FEWEST_ROWS = 64
-"""Fewest rows for which packing the columns pays off: estimated from 18 GB/s of packing."""
+FEWEST_ROWS = {"ternary": 32, "and": 128, "xor": 128}
+"""Fewest rows for which packing the columns pays off, measured beside popcounts."""
 
 
 class Operand(NamedTuple):

@@ -189,8 +189,8 @@ def chosen_kernel(product: str = "and", rows: int = 2**62, kind: DTypeLike = np.
     """Return the name of the kernel family in use: the option, or the fastest one for this CPU.
 
     ``rows`` is the number of rows that share a panel of columns. ``kind`` is the dtype of the
-    counts: the matrix unit has none of 16 bits. Raises ValueError if the option
-    names the table kernel and this CPU has no byte lookup.
+    counts: the matrix unit has none of 16 bits. Raises ValueError if the option names the table
+    kernel and this CPU has no byte lookup.
     """
     kernel = get_options().kernel
     if kernel == "table" and not host().byte_lanes:
@@ -200,7 +200,7 @@ def chosen_kernel(product: str = "and", rows: int = 2**62, kind: DTypeLike = np.
         raise ValueError(msg)
     if kernel != "auto":
         return kernel
-    few = rows < matrix_unit.FEWEST_ROWS or np.dtype(kind).itemsize == 2
+    few = rows < matrix_unit.FEWEST_ROWS[product] or np.dtype(kind).itemsize == 2
     if not few and matrix_unit.usable("ternary" if product == "ternary" else "and"):
         return "matrix"
     if host().vector_popcount:
@@ -375,7 +375,8 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
     out: int32, or the dtype of `count_type`. This is the "and" product in one block, for callers
     that make their own blocks.
     """
-    kernel = chosen_kernel("and", len(a), out.dtype)
+    # Not the matrix unit, unless the option names it: popcounts are faster on these small blocks.
+    kernel = chosen_kernel("and", len(a), np.int16)
     if kernel == "sums":
         four_russians.multiply_and(a, b, -(2**62), np.zeros(len(b), np.int64), out)
         return

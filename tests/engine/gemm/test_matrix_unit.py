@@ -93,10 +93,10 @@ def ternary(kernel: str) -> np.ndarray:
 
 
 @pytest.mark.usefixtures("unit_by_twin")
-@pytest.mark.parametrize("product", ["and", "xor", "ternary"])
-def test_auto__takes_the_unit_for_products_of_many_rows(product: str) -> None:
-    assert chosen_kernel(product, 64) == "matrix"
-    assert chosen_kernel(product, 63) != "matrix"
+@pytest.mark.parametrize(("product", "rows"), matrix_unit.FEWEST_ROWS.items())
+def test_auto__takes_the_unit_for_products_of_many_rows(product: str, rows: int) -> None:
+    assert chosen_kernel(product, rows) == "matrix"
+    assert chosen_kernel(product, rows - 1) != "matrix"
 
 
 @pytest.mark.usefixtures("unit_by_twin")
