@@ -20,7 +20,8 @@ from genobit.engine.spelling import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-VARIANTS, SAMPLES, TAXA, CHUNK_ROWS = 120, 96, 16, 64
+VARIANTS, SAMPLES, TAXA, CHUNK_ROWS = 320, 96, 16, 192
+"""Chunks have at least 128 rows: the matrix unit takes products of haplotypes from that number."""
 MISSING = 0.05
 _alone = threading.Lock()
 """Settings are those of the process: of overlapping calls, one would restore those of another."""
