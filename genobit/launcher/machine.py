@@ -122,7 +122,7 @@ def _kernels() -> dict[str, str]:
     refused = "not permitted by this system" if not permitted() else "no, its sums are wrong"
     tau = {n: next(iter(costs(n, 1_000, tied=False, fitted=False))) for n in (50, 353, 20_000)}
     products = {
-        "LD, epistasis (AND products)": "and",
+        "LD (AND products)": "and",
         "distances (XOR products)": "xor",
         "relationships (ternary products)": "ternary",
     }

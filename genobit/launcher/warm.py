@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 VARIANTS, SAMPLES, TAXA, CHUNK_ROWS = 320, 96, 16, 192
-"""Chunks have at least 128 rows: the matrix unit takes products of haplotypes from that number."""
+"""Each chunk has `matrix_unit.FEWEST_ROWS` of "and", so that the matrix unit takes it."""
 MISSING = 0.05
 _alone = threading.Lock()
 """Settings are those of the process: of overlapping calls, one would restore those of another."""

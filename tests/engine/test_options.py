@@ -109,10 +109,12 @@ def test_set_options__refuses(settings: dict, error: type[Exception], message: s
 
 
 def test_chosen_kernel__is_one_that_this_cpu_can_run() -> None:
+    from genobit.engine.gemm.matrix_unit import usable
     from genobit.engine.simd.cpu import host
 
     popcount = host().vector_popcount
-    assert chosen_kernel() == ("popcount" if popcount else "sums")
+    best = "matrix" if usable("and") else "popcount" if popcount else "sums"
+    assert chosen_kernel() == best
     assert chosen_kernel("and", rows=1) == (
         "popcount" if popcount else "table" if host().byte_lanes else "scalar"
     )

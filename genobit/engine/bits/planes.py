@@ -61,11 +61,9 @@ class PlaneRows(NamedTuple):
         return mask, sign
 
 
-def padded(
-    plane: NDArray[np.uint64], rows: slice, height: int, words: slice = slice(None)
-) -> NDArray[np.uint64]:
-    """Return some rows and words of a plane as ``height`` rows, with zero rows after them."""
-    part = plane[rows, words]
+def padded(plane: NDArray[np.uint64], rows: slice, height: int) -> NDArray[np.uint64]:
+    """Return some rows of a plane as ``height`` rows, with zero rows after them."""
+    part = plane[rows]
     if part.shape[0] == height:
         return np.ascontiguousarray(part)
     out = np.zeros((height, part.shape[1]), np.uint64)

@@ -97,7 +97,7 @@ def _add_shifted(
 
 
 def _whole_squares(rows: int) -> int:
-    """Return the rows or columns of a block, with those that fill its squares of tiles."""
+    """Round a number of rows or columns up to whole squares of tiles."""
     return -(-rows // SQUARE) * SQUARE
 
 

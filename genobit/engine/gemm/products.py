@@ -87,7 +87,7 @@ class _Method(NamedTuple):
     """Initial count per prepared word of a row; None if the kernel writes counts instead of
     adding."""
     pads: bool = False
-    """Whether the kernel itself adds the rows and columns that fill its tiles."""
+    """Whether the kernel itself adds the rows that fill its tiles."""
     pack_rows: Callable[[NDArray[np.uint64], NDArray[Any]], None] | None = None
     """Packs a plane (rows, n) into (height, ``parts`` n); None if the kernel takes planes."""
     pack_columns: Callable[[NDArray[np.uint64], NDArray[Any]], None] | None = None
@@ -137,7 +137,9 @@ _METHODS = {
     ),
     **{
         ("matrix", product): _Method(
-            *(matrix_unit.SQUARE, matrix_unit.SQUARE, multiply),
+            matrix_unit.SQUARE,
+            matrix_unit.SQUARE,
+            multiply,
             start=None,
             block=matrix_unit.MOST_ROWS * matrix_unit.MOST_COLUMNS,
             widest=matrix_unit.MOST_COLUMNS,
@@ -200,8 +202,8 @@ def chosen_kernel(product: str = "and", rows: int = 2**62, kind: DTypeLike = np.
         raise ValueError(msg)
     if kernel != "auto":
         return kernel
-    few = rows < matrix_unit.FEWEST_ROWS[product] or np.dtype(kind).itemsize == 2
-    if not few and matrix_unit.usable("ternary" if product == "ternary" else "and"):
+    fits = rows >= matrix_unit.FEWEST_ROWS[product] and np.dtype(kind).itemsize == 4
+    if fits and matrix_unit.usable("ternary" if product == "ternary" else "and"):
         return "matrix"
     if host().vector_popcount:
         return "popcount"
@@ -256,8 +258,8 @@ def products(
       planes, and no block splits one.
     - ``upper``: only entries with ``row <= column`` are needed.
     - ``band_rows``: only entries of a band are needed.
-    - ``columns``: most columns of a block, by default `BLOCK_COLUMNS` planes. Wider blocks have
-      fewer rows, and narrow bands waste less with narrow blocks.
+    - ``columns``: most columns of a block, by default those of the kernel. Wider blocks have fewer
+      rows, and narrow bands waste less with narrow blocks.
     - ``kind``: dtype of the counts, int32, or for "and" the result of `count_type`.
     - ``kernel``: the kernel family, by default that of `chosen_kernel`.
 
@@ -284,9 +286,7 @@ def products(
     for right in range(n % width or width, n + 1, width):
         left = max(0, right - width)
         panels = -(-(right - left) // method.columns)
-        count = panels if method.pack_columns else panels * method.columns
-        if method.pads:
-            count = right - left
+        count = panels if method.pack_columns else right - left
         packed = _packed(b, slice(left, right), count, method.pack_columns, storage)
         of_columns = slice(left // group, right // group)
         top, bottom, tops = 0, m, np.zeros(panels, np.int64)
@@ -375,7 +375,8 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
     out: int32, or the dtype of `count_type`. This is the "and" product in one block, for callers
     that make their own blocks.
     """
-    # Not the matrix unit, unless the option names it: popcounts are faster on these small blocks.
+    # As for 16 bits: not the matrix unit, unless the option names it. Popcounts of these small
+    # blocks go straight to ``out``.
     kernel = chosen_kernel("and", len(a), np.int16)
     if kernel == "sums":
         four_russians.multiply_and(a, b, -(2**62), np.zeros(len(b), np.int64), out)
@@ -387,7 +388,8 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
         popcount.pack_columns(popcount.dealt(out.dtype), b, panels)
         popcount.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
         return
-    for rows, columns, _, counts in products("and", (a,), (b,), columns=max(1, len(b))):
+    options = {"columns": max(1, len(b)), "kernel": kernel}
+    for rows, columns, _, counts in products("and", (a,), (b,), **options):
         out[rows, columns] = counts
 
 

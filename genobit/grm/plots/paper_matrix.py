@@ -23,6 +23,7 @@ from genobit.visual.paper.texts import (
     left_out,
     lines_of,
     millimetres,
+    wrapped,
 )
 from genobit.visual.style import Scale, number
 from genobit.visual.tokens import AXIS_PT, BASE_PT, LIGHT, NOTE_PT
@@ -73,7 +74,7 @@ class MatrixPanel:
     def lines(self, side: float) -> tuple[list[str], list[str]]:
         """Return the lines beside the colour bar: its label, and the notes."""
         room = (1 - _BAR) * side - _BESIDE_BAR + 1
-        return lines_of([self.label], room, BASE_PT), lines_of(self.notes, room, NOTE_PT)
+        return wrapped(self.label, room, BASE_PT), lines_of(self.notes, room, NOTE_PT)
 
     def below(self, side: float) -> float:
         """Return the millimetres below a matrix of this side: the colour bar and the notes."""

@@ -1,6 +1,6 @@
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-// The model of the widget in a trait. A page that restores its widgets may make it later.
+// Return the model of the widget in a trait. A page that restores its widgets may make it later.
 async function model_in(model, trait) {
   const id = model.get(trait).replace("IPY_MODEL_", "")
   for (let tries = 300; ; tries--) {

@@ -19,7 +19,7 @@ class Channel(ipywidgets.Widget):
     """The messages of an anywidget, and the snapshot from which a page starts.
 
     anywidget 0.11 gives a model two seconds to initialize. A later model loses all messages and
-    changes from Python. The model of a plain widget loses none.
+    changes from Python. The model of a plain widget hears them at once.
     """
 
     # The value that is sent is the snapshot at that time, also when a page asks for all widgets.

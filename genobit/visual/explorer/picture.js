@@ -259,6 +259,7 @@ export default () => {
   return {
     initialize({ model }) {
       listening = listen(model)
+      listening.catch(() => {}) // views show the error
       return async () => {
         await listening
         channel.off("msg:custom", heard)

@@ -114,8 +114,8 @@ class Picture(anywidget.AnyWidget):
         # A closed widget is closed again when it is deleted.
         if self.comm is not None:
             self.document.remove_on_change(self._collect)
-            super().close()
             self.channel.close()
+            super().close()
 
     def close_later(self) -> None:
         """Remove the views of a picture that was replaced."""

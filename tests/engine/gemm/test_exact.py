@@ -79,7 +79,7 @@ def test_gram__of_several_blocks_of_rows_columns_and_words(
     right = exact.gram([(planes(dosages), None, frequency)])
     monkeypatch.setattr(exact, "MOST_WORDS", 2)
     monkeypatch.setattr(exact, "MOST_ROWS", 64)
-    monkeypatch.setattr(exact, "MOST_COLUMNS", 64)
+    monkeypatch.setattr(exact, "MOST_COLUMNS", 96)
     np.testing.assert_array_equal(exact.gram([(planes(dosages), None, frequency)]), right)
     p = np.nan_to_num(frequency)
     spread = np.sqrt(np.where((p > 0) & (p < 1), 2 * p * (1 - p), np.inf))

@@ -127,8 +127,9 @@ def test_a_unit_with_wrong_sums__warns_once_and_is_not_used(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not usable(product)
-        if product == "ternary":
+        if product != "digits":
             assert chosen_kernel(product) != "matrix"
+        if product == "ternary":
             np.testing.assert_array_equal(ternary("matrix"), ternary_products(*TERNARY, *TERNARY))
     assert len(by_unit) == 1
 
@@ -172,11 +173,9 @@ def test_children__multiply_as_their_parent(start: str) -> None:
 def test_rows_and_columns__of_several_parts() -> None:
     a = np.random.default_rng(1).random((1030, 1100)) < 0.5
     words = words_of(a)
-    padded = np.zeros((1056, words.shape[1]), np.uint64)
-    padded[:1030] = words
     counts = np.full((1056, 1056), -9, np.int32)
     tops = np.sort(np.random.default_rng(2).integers(0, 1100, 33))
-    matrix_unit.multiply_and(padded, padded, 0, tops, counts)
+    matrix_unit.multiply_and(words, words, 0, tops, counts)
     row, column = np.indices((1030, 1030))
     wanted = (row <= column) & (row >= tops[column // 32])
     np.testing.assert_array_equal(counts[:1030, :1030][wanted], and_counts(a, a)[wanted])

@@ -412,7 +412,7 @@ for unit in types.boolean, types.none:
     rest = unit, memory, types.intp, tops, counts
     for rows in bits, digits:
         matrix_unit.multiply.compile((rows, bits, *rest))
-names = "ldtilecfg", "tileloadd", "tdpbssd", "tilestored", "tilerelease"
+names = "ldtilecfg", "tileloadd", "tileloaddt1", "tdpbssd", "tilestored", "tilerelease"
 for assembly in matrix_unit.multiply.inspect_asm().values():
     print(*(name in assembly for name in names))
 from genobit.engine.simd import amx
@@ -421,7 +421,7 @@ print(amx.permitted(), info().sections["Kernels"]["matrix unit"])
 """
     environment = cpu("sapphirerapids +amx-tile,+amx-int8")
     out = run(code, NUMBA_CACHE_DIR=str(tmp_path), **environment).stdout
-    by_unit, by_twin = (" ".join([found] * 5) for found in ("True", "False"))
+    by_unit, by_twin = (" ".join([found] * 6) for found in ("True", "False"))
     assert out.splitlines()[:4] == [by_unit, by_unit, by_twin, by_twin]
     assert out.splitlines()[4] in {"True yes", "False not permitted by this system"}
 
