@@ -112,8 +112,8 @@ def fitted(text: str, most: float, size: float = NOTE_PT, *, italic: bool = Fals
 
     Examples
     --------
-    >>> fitted("Homo", 20), fitted("Australopithecus", 10)
-    ('Homo', 'Australo…')
+    >>> fitted("Homo", 20), fitted("Australopithecus", 9.7)
+    ('Homo', 'Austral…')
     """
     if width_of(text, size, italic=italic) <= most:
         return text
