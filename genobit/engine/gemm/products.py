@@ -388,9 +388,8 @@ def common_bits(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[Any])
         popcount.pack_columns(popcount.dealt(out.dtype), b, panels)
         popcount.multiply_and(a, panels, -(2**62), np.zeros(len(panels), np.int64), out)
         return
-    options = {"columns": max(1, len(b)), "kernel": kernel}
-    for rows, columns, _, counts in products("and", (a,), (b,), **options):
-        out[rows, columns] = counts
+    for block in products("and", (a,), (b,), columns=max(1, len(b)), kernel=kernel):
+        out[block.rows, block.columns] = block.counts
 
 
 @njit
