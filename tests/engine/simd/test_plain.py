@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from genobit.engine.gemm import matrix_unit
 from genobit.engine.simd import plain
 from genobit.engine.simd.plain_lanes import (
     Register,
@@ -154,7 +156,17 @@ def compute(path: str) -> None:
     Path(path).write_bytes(pickle.dumps(found))
 
 
+@pytest.fixture
+def without_unit(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No matrix unit, as in plain Python: on it, weighted sums are exact integers."""
+    matrix_unit.usable.cache_clear()
+    monkeypatch.setattr(matrix_unit, "permitted", lambda: False)
+    yield
+    matrix_unit.usable.cache_clear()
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_unit")
 @pytest.mark.compiled("compares with what is compiled")
 def test_every_analysis__is_the_same_to_the_last_bit(tmp_path: Path) -> None:
     path = str(tmp_path / "found")
