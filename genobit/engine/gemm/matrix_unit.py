@@ -2,7 +2,7 @@
 
 Planes stay planes in memory. Bits become bytes when they are packed, at most 512 rows or 32 columns
 of 1,024 positions at a time. The bytes are 0 and 1 for "and", and -1, 0 and 1 for "ternary". Digits
-of `exact` are any bytes. One product of bytes serves all, and its sums are int32 as in all families.
+of `exact` are any bytes. One product of bytes serves all. Its sums are int32 as in all families.
 
 Packed rows are groups of 16 rows. A group has a tile of 16 x 64 bytes for each word: row r of the
 tile has the bytes of row r. The positions within a word may have any order that rows and columns
