@@ -115,8 +115,8 @@ def unit_by_twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch
 
     by_twin = matrix_unit.multiply
 
-    def multiply(a: Any, b: Any, _: bool | None, *rest: Any) -> None:
-        by_twin(a, b, None, *rest)
+    def multiply(a: Any, b: Any, _unit: bool | None, _twin: bool | None, *rest: Any) -> None:
+        by_twin(a, b, *matrix_unit.BY_TWIN, *rest)
 
     matrix_unit.usable.cache_clear()
     monkeypatch.setattr(matrix_unit, "permitted", lambda: True)

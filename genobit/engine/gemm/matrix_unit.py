@@ -105,6 +105,8 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
+ON_UNIT, BY_TWIN = (True, None), (None, True)
+"""Arguments ``unit`` and ``twin`` of `multiply`."""
 
 
 @njit
@@ -279,6 +281,7 @@ def add_plainly(
 def _add_part(
     b: Operand,
     unit: bool | None,
+    twin: bool | None,
     memory: Memory,
     rows: tuple[int, int],
     words: tuple[int, int],
@@ -306,7 +309,7 @@ def _add_part(
             a, place = (i - top) * octets, i * width + j
             if unit is not None:
                 add_on_unit(memory, a, half, flat, place, width, fresh)
-            else:
+            if twin is not None:
                 add_plainly(memory, a, half, flat, place, width, fresh)
     if unit is not None:
         release()
@@ -317,6 +320,7 @@ def multiply(
     a: Operand,
     b: Operand,
     unit: bool | None,
+    twin: bool | None,
     memory: Memory,
     diagonal: int,
     tops: NDArray[np.int64],
@@ -325,20 +329,17 @@ def multiply(
     """Write sums of products of values to counts (m, k), in squares of 32 x 32.
 
     a: at most m rows (n words); b: at most k columns (n words), without digits. Rows and columns
-    that they lack are zero. ``unit`` is None for the twin. numba then
-    leaves out the unit's instructions, which other CPUs cannot compile. ``tops`` (k / 32,) never
-    decreases. Squares before ``tops`` and below the diagonal ``row - column == -diagonal`` stay
-    unwritten.
+    that they lack are zero. One of ``unit`` and ``twin`` is None. numba then leaves out its code:
+    other CPUs cannot compile the unit's instructions. ``tops`` (k / 32,) never decreases. Squares
+    before ``tops`` and below the diagonal ``row - column == -diagonal`` stay unwritten.
     """
     m, n = counts.shape[0], a.mask.shape[1]
-    if n == 0:
-        counts[:] = 0
     for first in range(0, n, SLAB):
         words = (first, min(first + SLAB, n))
         for top in range(0, m, MOST_ROWS):
             rows = (top, min(top + MOST_ROWS, m))
             pack_rows(a.mask, a.sign, a.called, a.digits, rows, words, memory.rows)
-            _add_part(b, unit, memory, rows, words, diagonal, tops, counts)
+            _add_part(b, unit, twin, memory, rows, words, diagonal, tops, counts)
 
 
 def _random_operands(kind: str) -> tuple[Operand, Operand]:
@@ -379,7 +380,7 @@ def usable(kind: str) -> bool:
     a, b = _random_operands(kind)
     right = _values(a) @ _values(b).T
     found, tops = np.full(right.shape, -1, np.int32), np.zeros(2, np.int64)
-    multiply(a, b, True, _thread.memory, -(2**62), tops, found)
+    multiply(a, b, *ON_UNIT, _thread.memory, -(2**62), tops, found)
     equal = np.array_equal(found, right)
     if not equal:
         msg = "the matrix unit of this CPU gives wrong sums: genobit uses other kernels"
@@ -389,7 +390,9 @@ def usable(kind: str) -> bool:
 
 def multiply_kind(kind: str, a: Operand, b: Operand, *limits_and_counts: Any) -> None:
     """Write sums of products over n to counts, on the unit or by its twin: see `multiply`."""
-    multiply(a, b, True if usable(kind) else None, _thread.memory, *limits_and_counts)
+    if a.mask.shape[1] == 0:
+        limits_and_counts[-1].fill(0)
+    multiply(a, b, *(ON_UNIT if usable(kind) else BY_TWIN), _thread.memory, *limits_and_counts)
 
 
 def multiply_and(a: Words, b: Words, *limits_and_counts: Any) -> None:

@@ -408,10 +408,9 @@ bits = types.NamedTuple((words, *(types.none,) * 3), matrix_unit.Operand)
 octets = types.Array(types.int8, 2, "C")
 digits = types.NamedTuple((words, words, words, octets), matrix_unit.Operand)
 memory, tops = typeof(matrix_unit._thread.memory), types.Array(types.int64, 1, "C")
-for unit in types.boolean, types.none:
-    rest = unit, memory, types.intp, tops, counts
-    for rows in bits, digits:
-        matrix_unit.multiply.compile((rows, bits, *rest))
+on_unit, by_twin = (types.boolean, types.none), (types.none, types.boolean)
+for rows, by in (digits, on_unit), (bits, by_twin):
+    matrix_unit.multiply.compile((rows, bits, *by, memory, types.intp, tops, counts))
 names = "ldtilecfg", "tileloadd", "tileloaddt1", "tdpbssd", "tilestored", "tilerelease"
 for assembly in matrix_unit.multiply.inspect_asm().values():
     print(*(name in assembly for name in names))
@@ -421,9 +420,8 @@ print(amx.permitted(), info().sections["Kernels"]["matrix unit"])
 """
     environment = cpu("sapphirerapids +amx-tile,+amx-int8")
     out = run(code, NUMBA_CACHE_DIR=str(tmp_path), **environment).stdout
-    by_unit, by_twin = (" ".join([found] * 6) for found in ("True", "False"))
-    assert out.splitlines()[:4] == [by_unit, by_unit, by_twin, by_twin]
-    assert out.splitlines()[4] in {"True yes", "False not permitted by this system"}
+    assert out.splitlines()[:2] == [" ".join([found] * 6) for found in ("True", "False")]
+    assert out.splitlines()[2] in {"True yes", "False not permitted by this system"}
 
 
 @pytest.mark.slow
