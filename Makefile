@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-slow test-fast fuzz bounds plain core lowest sgkit package bench lint format pictures docs clean
+.PHONY: help demo lab test test-slow test-long test-fast fuzz bounds plain core lowest sgkit package bench lint format pictures docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -47,9 +47,12 @@ IN_FILES := --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.developer ## units, independent tools, browser; all that test-slow does not run
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake -m "not (benchmark or notebook or slow)"
 
-test-slow: $(VENV)/.developer ## the rest: notebooks, clusters that fail, memory, other CPUs, real data
+test-slow: $(VENV)/.developer ## notebooks, clusters that fail, real data, every label type
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake --nbmake-timeout 1800 \
-	  -m "(notebook or slow) and not benchmark"
+	  -m "(notebook or slow) and not (benchmark or long)"
+
+test-long: $(VENV)/.developer ## for a release: data ten times the memory, other CPUs
+	$(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake -m "long and not benchmark"
 
 test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
 	$(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \

@@ -75,6 +75,8 @@ def pytest_collection_modifyitems(
     for item in items:
         if item.path.suffix == ".ipynb":
             item.add_marker(pytest.mark.notebook)
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.slow)
         compiled = item.get_closest_marker("compiled")
         if compiled and not COMPILED:
             item.add_marker(pytest.mark.skip(reason=f"without compilation: {compiled.args[0]}"))
@@ -85,7 +87,10 @@ def pytest_collection_modifyitems(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A process takes a whole file, or all files of the browser: they share a JupyterLab server."""
+    """A process takes a whole file, or all files of the browser: they share a JupyterLab server.
+
+    Of the tests of labels, which are thousands, it takes those of one case.
+    """
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -93,6 +98,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByFile(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             path = str(super()._split_scope(nodeid))
+            if path == "tests/test_labels.py":
+                return nodeid.partition("-")[0]
             return "tests/browser" if path.startswith("tests/browser/") else path
 
     return ByFile(config, log)

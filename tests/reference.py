@@ -396,12 +396,13 @@ def exact_relationships(dosages: NDArray[np.integer]) -> list[list[float]]:
 
 def standardised_products(
     dosages: NDArray[np.integer], frequency: NDArray[np.float64]
-) -> list[list[Fraction]]:
-    """Sums of (g - 2p)(g' - 2p) / 2pq over the calls of both, -1 where missing, as fractions."""
-    p = [Fraction(x) for x in frequency.tolist()]
-    weights = [1 / (2 * x * (1 - x)) if 0 < x < 1 else Fraction(0) for x in p]
-    z = [[g - 2 * x if g >= 0 else 0 for g, x in zip(row, p, strict=True)] for row in dosages]
-    return [[sum(map(mul, weights, map(mul, a, b)), Fraction(0)) for b in z] for a in z]
+) -> NDArray[np.longdouble]:
+    """Sums of (g - 2p)(g' - 2p) / 2pq over the calls of both, -1 where missing."""
+    p = frequency.astype(np.longdouble)
+    variance = 2 * p * (1 - p)
+    weights = np.divide(1, variance, out=np.zeros_like(p), where=variance > 0)
+    z = np.where(dosages >= 0, dosages - 2 * p, 0)
+    return (z * weights) @ z.T
 
 
 def kendall_score(x: list[float], y: list[float]) -> int:

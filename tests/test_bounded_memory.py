@@ -302,7 +302,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bool]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="limits private memory as Linux does")
 @pytest.mark.parametrize("name", NAMES)
 def test_ten_times_the_memory(name: str, outcomes: dict[str, str | bool]) -> None:

@@ -47,7 +47,8 @@ CONTIGS = ("numbers of names", "text and names", "text", "numbers")
 """Forms of ``variant_contig``."""
 
 REFERENCE = ("object", "numbers of names")
-FORMS = [(text, contigs) for text in (*TEXT, "reopened") for contigs in CONTIGS]
+TEXTS = (*TEXT, "reopened")
+FORMS = [(text, contigs) for text in TEXTS for contigs in CONTIGS]
 
 VARIANTS, SAMPLES, GENES, TAXA = 12, 20, 6, 5
 TREE = "((t0,t1),(t2,(t3,t4)));"
@@ -481,8 +482,12 @@ def expected(case: str) -> Any:
 
 def sample(case: int) -> tuple[str, str]:
     """A text type and a form of contigs: every pair of them in some cases."""
-    texts = [*TEXT, "reopened"]
-    return texts[case % len(texts)], CONTIGS[case // len(texts) % len(CONTIGS)]
+    return TEXTS[case % len(TEXTS)], CONTIGS[case // len(TEXTS) % len(CONTIGS)]
+
+
+def pairs(case: int) -> list[tuple[str, str]]:
+    """Each text type with one form of contigs: each form too, and every pair in some cases."""
+    return [(text, CONTIGS[(case + k) % len(CONTIGS)]) for k, text in enumerate(TEXTS)]
 
 
 def check(case: str, text: str, contigs: str, folder: Path) -> None:
@@ -495,8 +500,17 @@ def test_each_type_and_form(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("case", "text", "contigs"),
+    [(case, *pair) for k, case in enumerate(ALL) for pair in pairs(k)],
+)
+def test_all_types_and_some_forms(case: str, text: str, contigs: str, tmp_path: Path) -> None:
+    check(case, text, contigs, tmp_path)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("contigs", CONTIGS)
-@pytest.mark.parametrize("text", [*TEXT, "reopened"])
+@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("case", ALL)
 def test_all_types_and_forms(case: str, text: str, contigs: str, tmp_path: Path) -> None:
     check(case, text, contigs, tmp_path)

@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from genobit.visual.paper.page import draw_on, page_of, stacked
 from genobit.visual.style import palette
 from genobit.visual.tokens import LIGHT
 from tests.epistasis.test_plots import made
+from tests.programs import run
 from tests.visual.texts import overlapping, texts_of
 
 
@@ -336,25 +336,22 @@ def test_stacked_forms_keep_their_sizes() -> None:
     assert first.get_window_extent().y0 == pytest.approx(second.get_window_extent().y1)
 
 
-_SAVE = """
-import sys
-from tests.epistasis.test_plots_paper import permuted
-for kind in ("penetrance", "arcs", "permutations"):
-    permuted(ranks=15).genobit.plot(kind).save(f"{sys.argv[1]}/{kind}.pdf", width_mm=90)
-"""
+SAVED = ("penetrance", "arcs", "permutations")
+
+
+def save(folder: Path) -> None:
+    folder.mkdir()
+    for kind in SAVED:
+        permuted(ranks=15).genobit.plot(kind).save(folder / f"{kind}.pdf", width_mm=90)
 
 
 def test_files_are_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
-    root = Path(__file__).parents[2]
-    for seed in ("1", "2"):
-        (tmp_path / seed).mkdir()
-        subprocess.run(
-            [sys.executable, "-c", _SAVE, str(tmp_path / seed)],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(root), "PATH": ""},
-            check=True,
-        )
-    for kind in ("penetrance", "arcs", "permutations"):
-        first, second = (tmp_path / seed / f"{kind}.pdf" for seed in ("1", "2"))
+    save(tmp_path / "here")
+    there = f"Path({str(tmp_path / 'there')!r})"
+    code = f"from tests.epistasis.test_plots_paper import Path, save; save({there})"
+    run("-c", code, PYTHONHASHSEED="1")
+    for kind in SAVED:
+        first, second = (tmp_path / folder / f"{kind}.pdf" for folder in ("here", "there"))
         assert first.read_bytes() == second.read_bytes()
         if shutil.which("pdftotext"):
             text = subprocess.run(["pdftotext", first, "-"], capture_output=True, check=True).stdout

@@ -376,7 +376,7 @@ print(peak_gib())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_relatives_among_16_000_samples__stay_under_half_the_matrix(tmp_path: Path) -> None:
     printed = run("-c", MEMORY, str(tmp_path))
     table = pd.read_parquet(tmp_path)

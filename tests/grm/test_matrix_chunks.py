@@ -186,7 +186,7 @@ print(peak_gib())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_matrix_of_10_000_samples_and_100_000_variants__stays_under_3_gb(tmp_path: Path) -> None:
     printed = run("-c", MEMORY, str(tmp_path))
     assert float(printed) < 2.8

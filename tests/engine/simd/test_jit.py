@@ -343,7 +343,7 @@ def work_here() -> list[str]:
     return run(WORK).stdout.split()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.distributed
 @only_x86
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -25,6 +23,7 @@ from genobit.launcher.figures import RESULTS
 from genobit.visual.paper.page import DPI, draw_on, page_of, write
 from genobit.visual.paper.texts import text_size
 from genobit.visual.tokens import GROUPS, OTHER_GROUP
+from tests.programs import run
 
 
 def network(graph: nx.Graph, *, negative: bool = False, **attrs: Any) -> Network:
@@ -381,26 +380,16 @@ def test_text_is_as_wide_as_measured():
         assert text.get_window_extent().width == pytest.approx(width, rel=0.02, abs=3)
 
 
-_SCRIPT = """
-import sys
-from pathlib import Path
-from tests.kendall.plots.test_paper_network import SEVERAL, drawn, write
-write(drawn(SEVERAL, labels=["g1", "g40"]), Path(sys.argv[1]), "svg")
-"""
+def save(path: str) -> None:
+    write(drawn(SEVERAL, labels=["g1", "g40"]), Path(path), "svg")
 
 
 def test_the_file_is_the_same_for_every_order_of_hashes(tmp_path):
-    root = Path(__file__).parents[3]
-    files = []
-    for seed in ("1", "2"):
-        files.append(tmp_path / f"{seed}.svg")
-        subprocess.run(
-            [sys.executable, "-c", _SCRIPT, str(files[-1])],
-            check=True,
-            cwd=root,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(root), "PATH": ""},
-        )
-    assert files[0].read_bytes() == files[1].read_bytes()
+    here, there = (str(tmp_path / f"{name}.svg") for name in ("here", "there"))
+    save(here)
+    code = f"from tests.kendall.plots.test_paper_network import save; save({there!r})"
+    run("-c", code, PYTHONHASHSEED="1")
+    assert Path(here).read_bytes() == Path(there).read_bytes()
 
 
 def test_it_is_the_paper_form_of_its_kind():
