@@ -263,10 +263,16 @@ def test_info__as_text_and_as_json(capsys):
 
 
 @pytest.mark.slow
-def test_bench__runs_every_row() -> None:
+@pytest.mark.parametrize(
+    ("only", "tables"),
+    [(["packing"], 1), pytest.param([], 11, marks=pytest.mark.long)],
+    ids=["packing", "all"],
+)
+def test_bench__runs_every_row(only: list[str], tables: int) -> None:
     command = [sys.executable, "-m", "genobit", "bench", "--quick", "--json"]
+    command += ["--only", *only] if only else []
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200)
     assert done.returncode == 0, done.stderr[-2000:]
     rows = json.loads(done.stdout)["rows"]
-    assert len({row["table"] for row in rows}) > 10
+    assert len({row["table"] for row in rows}) >= tables
     assert all(row["value"] > 0 for row in rows)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.benchmarks.explorer import explorer
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 def test_frames_are_timed() -> None:

@@ -100,7 +100,7 @@ def test_files_that_are_missing_or_folders(tmp_path: Path, name: str, file: str)
 MANY = ("pvar.zst", "tskit", "map", "hapmap", "shapeit.gz", "pheno", "covar", "sample", "regenie")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*MANY, "table.gz"])
 def test_a_thousand_broken_files(tmp_path: Path, name: str) -> None:
     (file,) = READERS[name].parts()
@@ -115,7 +115,7 @@ def test_a_thousand_broken_files(tmp_path: Path, name: str) -> None:
     assert k >= 1000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("file", READERS["pgen"].parts())
 def test_a_thousand_broken_files_of_plink_2(tmp_path: Path, file: str) -> None:
     """The library that reads .pgen is compiled: a crash would end this process."""

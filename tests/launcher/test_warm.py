@@ -88,11 +88,11 @@ def test_command__compiles_what_the_next_process_loads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("analysis", "call"),
     [
-        ("ld", "ld"),
+        pytest.param("ld", "ld", marks=pytest.mark.long),
         ("grm", "grm"),
-        ("kendall", "kendall"),
-        ("epistasis", "epistasis of pairs"),
-        ("parsimony", "parsimony_search"),
+        pytest.param("kendall", "kendall", marks=pytest.mark.long),
+        pytest.param("epistasis", "epistasis of pairs", marks=pytest.mark.long),
+        pytest.param("parsimony", "parsimony_search", marks=pytest.mark.long),
     ],
 )
 def test_first_call_on_other_data__compiles_nothing_after_warm(

@@ -339,8 +339,8 @@ def test_the_ratchet_reaches_the_best_known_length(shared_data, name, length, co
         ("mites_morph", 139, 37),
         ("yeast8", 137403, 1),
         ("woodmouse", 68, 36),
-        pytest.param("primates", 746, 1, marks=pytest.mark.slow),
-        pytest.param("primates_ambig", 701, 1, marks=pytest.mark.slow),
+        pytest.param("primates", 746, 1, marks=pytest.mark.long),
+        pytest.param("primates_ambig", 701, 1, marks=pytest.mark.long),
     ],
 )
 def test_branch_and_bound_proves_the_shortest_trees(shared_data, name, length, count):

@@ -279,7 +279,7 @@ def test_a_full_disk__leaves_no_part_of_a_file_of_the_cache(
 QUICK = ("popcount", "scalar")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.distributed
 def test_processes_that_start_at_once_share_an_empty_cache(tmp_path: Path) -> None:
     alone = run(WORK, *QUICK, NUMBA_CACHE_DIR=str(tmp_path / "alone")).stdout.split()

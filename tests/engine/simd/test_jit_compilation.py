@@ -86,7 +86,7 @@ def test_score_of_mutual_information__compiles_no_other_statistic(tmp_path: Path
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_search_by_mutual_information__compiles_no_logistic_regression(tmp_path: Path) -> None:
     found = kernels_compiled(SEARCH, tmp_path)
     assert "epistasis.kernels.search.best_of_block" in found

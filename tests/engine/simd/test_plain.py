@@ -165,7 +165,7 @@ def without_unit(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     matrix_unit.usable.cache_clear()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("without_unit")
 @pytest.mark.compiled("compares with what is compiled")
 def test_every_analysis__is_the_same_to_the_last_bit(tmp_path: Path) -> None:
