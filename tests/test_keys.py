@@ -132,6 +132,7 @@ def names() -> dict[str, str]:
     return {name(case): identity(called(case, SOURCES[case.source](), case.base)) for case in LAZY}
 
 
+@pytest.mark.slow
 def test_names__are_equal_in_another_process() -> None:
     code = "import json, tests.test_keys as t; print(json.dumps(t.names()))"
     command = [sys.executable, "-W", "ignore", "-c", code]

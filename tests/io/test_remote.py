@@ -216,6 +216,7 @@ def bucket(bed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     running.stop()
 
 
+@pytest.mark.slow
 def test_s3__bed_planes_and_results(bucket: str, bed: Path) -> None:
     found = gb.open_plink(f"{bucket}/cohort.bed", chunks=64)
     local = gb.open_plink(bed, chunks=64)

@@ -33,6 +33,7 @@ def results() -> dict[str, Any]:
     return {k: v for k, v in made.items() if isinstance(v, xr.DataArray | xr.Dataset)}
 
 
+@pytest.mark.slow
 def test_every_result_has_every_kind_of_plot(results: dict[str, Any]) -> None:
     drawn = 0
     for name, result in results.items():

@@ -176,6 +176,7 @@ def test_every_analysis__is_the_same_to_the_last_bit(tmp_path: Path) -> None:
         assert_same(found[name], analysis())
 
 
+@pytest.mark.slow
 @pytest.mark.compiled("runs itself so")
 def test_some_tests_of_kernels__pass() -> None:
     files = [

@@ -361,6 +361,7 @@ print(found.partial, found.combinations == len(found.scores) == round(780 * foun
 """
 
 
+@pytest.mark.slow
 def test_a_signal__ends_threads_with_a_ranking_and_progress_was_shown() -> None:
     root = Path(__file__).parents[3]
     with subprocess.Popen(
