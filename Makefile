@@ -44,14 +44,14 @@ lab: $(VENV)/.user ## the tour in JupyterLab, with a notebook for each analysis
 IN_FILES := --dist loadfile --no-loadscope-reorder
 
 # Three processes, as one of them waits for a browser or a cluster most of the time.
-test: $(VENV)/.developer ## units, independent tools, browser; all that test-slow does not run
+test: $(VENV)/.developer ## units, independent tools, browser; all that test-slow and test-long do not run
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake -m "not (benchmark or notebook or slow)"
 
 test-slow: $(VENV)/.developer ## notebooks, clusters that fail, real data, every label type
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake --nbmake-timeout 1800 \
 	  -m "(notebook or slow) and not (benchmark or long)"
 
-test-long: $(VENV)/.developer ## for a release: data ten times the memory, other CPUs
+test-long: $(VENV)/.developer ## tests of minutes, for a release: data ten times the memory, broken files
 	$(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake -m "long and not benchmark"
 
 test-fast: $(VENV)/.developer ## the unit tests alone, on two processes

@@ -89,7 +89,7 @@ def pytest_collection_modifyitems(
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """A process takes a whole file, or all files of the browser: they share a JupyterLab server.
 
-    Of the tests of labels, which are thousands, it takes those of one case.
+    `tests/test_labels.py` has hundreds of tests: a process takes those of one case at a time.
     """
     if config.getvalue("dist") != "loadfile":
         return None

@@ -26,6 +26,11 @@ def run(*arguments: str, seconds: float = 1500, **environment: str) -> str:
     return done.stdout
 
 
+def other_hashes() -> str:
+    """A PYTHONHASHSEED that is not this process's."""
+    return "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+
+
 PLINK = pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not installed")
 
 

@@ -397,7 +397,10 @@ def exact_relationships(dosages: NDArray[np.integer]) -> list[list[float]]:
 def standardised_products(
     dosages: NDArray[np.integer], frequency: NDArray[np.float64]
 ) -> NDArray[np.longdouble]:
-    """Sums of (g - 2p)(g' - 2p) / 2pq over the calls of both, -1 where missing."""
+    """Sums of (g - 2p)(g' - 2p) / 2pq over the calls of both, -1 where missing.
+
+    They are extended precision, which is float64 on some platforms.
+    """
     p = frequency.astype(np.longdouble)
     variance = 2 * p * (1 - p)
     weights = np.divide(1, variance, out=np.zeros_like(p), where=variance > 0)

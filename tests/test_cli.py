@@ -268,7 +268,7 @@ def test_info__as_text_and_as_json(capsys):
     [(["packing"], 1), pytest.param([], 11, marks=pytest.mark.long)],
     ids=["packing", "all"],
 )
-def test_bench__runs_every_row(only: list[str], tables: int) -> None:
+def test_bench__runs_its_rows(only: list[str], tables: int) -> None:
     command = [sys.executable, "-m", "genobit", "bench", "--quick", "--json"]
     command += ["--only", *only] if only else []
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200)

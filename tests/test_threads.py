@@ -64,7 +64,6 @@ def from_threads(work: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(one, range(THREADS)))
 
 
-@pytest.mark.slow
 def test_every_method__gives_the_result_of_one_thread() -> None:
     with dask.config.set(scheduler="synchronous"):
         right = {name(case): result_of(case) for case in CASES}

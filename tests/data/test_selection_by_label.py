@@ -272,3 +272,7 @@ def test_regions_of_published_data(shared_data: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(part.variant_position, [int(row[1]) for row in inside])
     calls = [[call[:3].replace("/", "|").split("|") for call in row[9:]] for row in inside]
     np.testing.assert_array_equal(part.call_genotype, np.array(calls, int))
+    later = part.genobit.sel(variants="chr22:16.06Mb-16.1Mb")
+    expected = part.variant_position >= 16_060_000
+    xr.testing.assert_identical(later, part.isel(variants=expected.values))
+    assert 0 < later.sizes["variants"] < part.sizes["variants"]

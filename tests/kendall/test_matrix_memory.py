@@ -74,7 +74,7 @@ print(peak() - before)
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_kendall__to_zarr_takes_no_more_memory_for_more_variables(tmp_path: Path) -> None:
     grown = {}

@@ -269,7 +269,7 @@ print(peak_gib())
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_band_of_200_000_variants__stays_under_2_gb(tmp_path: Path) -> None:
     printed = run("-c", MEMORY, str(tmp_path))
     assert float(printed) < 2.0

@@ -328,10 +328,11 @@ def multiply(
 ) -> None:
     """Write sums of products of values to counts (m, k), in squares of 32 x 32.
 
-    a: at most m rows (n words); b: at most k columns (n words), without digits. Rows and columns
-    that they lack are zero. One of ``unit`` and ``twin`` is None. numba then leaves out its code:
-    other CPUs cannot compile the unit's instructions. ``tops`` (k / 32,) never decreases. Squares
-    before ``tops`` and below the diagonal ``row - column == -diagonal`` stay unwritten.
+    a: at most m rows (n words); b: at most k columns (n words), without digits; n is positive. Rows
+    and columns that they lack are zero. ``unit`` or ``twin`` is True, the other is None, and numba
+    leaves out its code. Other CPUs cannot compile the unit's instructions. Without the twin, the
+    unit's kernel compiles faster. ``tops`` (k / 32,) never decreases. Squares before ``tops`` and
+    below the diagonal ``row - column == -diagonal`` stay unwritten.
     """
     m, n = counts.shape[0], a.mask.shape[1]
     for first in range(0, n, SLAB):
@@ -392,7 +393,8 @@ def multiply_kind(kind: str, a: Operand, b: Operand, *limits_and_counts: Any) ->
     """Write sums of products over n to counts, on the unit or by its twin: see `multiply`."""
     if a.mask.shape[1] == 0:
         limits_and_counts[-1].fill(0)
-    multiply(a, b, *(ON_UNIT if usable(kind) else BY_TWIN), _thread.memory, *limits_and_counts)
+    unit, twin = ON_UNIT if usable(kind) else BY_TWIN
+    multiply(a, b, unit, twin, _thread.memory, *limits_and_counts)
 
 
 def multiply_and(a: Words, b: Words, *limits_and_counts: Any) -> None:

@@ -343,7 +343,7 @@ def work_here() -> list[str]:
     return run(WORK).stdout.split()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.distributed
 @only_x86
 @pytest.mark.parametrize(
@@ -409,7 +409,7 @@ octets = types.Array(types.int8, 2, "C")
 digits = types.NamedTuple((words, words, words, octets), matrix_unit.Operand)
 memory, tops = typeof(matrix_unit._thread.memory), types.Array(types.int64, 1, "C")
 on_unit, by_twin = (types.boolean, types.none), (types.none, types.boolean)
-for rows, by in (digits, on_unit), (bits, by_twin):
+for rows, by in (digits, on_unit), (bits, on_unit), (bits, by_twin):
     matrix_unit.multiply.compile((rows, bits, *by, memory, types.intp, tops, counts))
 names = "ldtilecfg", "tileloadd", "tileloaddt1", "tdpbssd", "tilestored", "tilerelease"
 for assembly in matrix_unit.multiply.inspect_asm().values():
@@ -420,8 +420,9 @@ print(amx.permitted(), info().sections["Kernels"]["matrix unit"])
 """
     environment = cpu("sapphirerapids +amx-tile,+amx-int8")
     out = run(code, NUMBA_CACHE_DIR=str(tmp_path), **environment).stdout
-    assert out.splitlines()[:2] == [" ".join([found] * 6) for found in ("True", "False")]
-    assert out.splitlines()[2] in {"True yes", "False not permitted by this system"}
+    of_unit, of_twin = (" ".join([found] * 6) for found in ("True", "False"))
+    assert out.splitlines()[:3] == [of_unit, of_unit, of_twin]
+    assert out.splitlines()[3] in {"True yes", "False not permitted by this system"}
 
 
 @pytest.mark.slow
