@@ -47,7 +47,7 @@ IN_FILES := --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.developer ## units, independent tools, browser; all that test-slow and test-long do not run
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake -m "not (benchmark or notebook or slow)"
 
-test-slow: $(VENV)/.developer ## notebooks, clusters that fail, real data, every label type
+test-slow: $(VENV)/.developer ## notebooks, clusters that fail, real data, other CPUs
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake --nbmake-timeout 1800 \
 	  -m "(notebook or slow) and not (benchmark or long)"
 
