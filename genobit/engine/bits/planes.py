@@ -42,6 +42,13 @@ class PlaneRows(NamedTuple):
         rows, words = self.planes[0].shape
         return np.tile(all_called(self.bits, words), (rows, 1))
 
+    def missing(self) -> NDArray[np.uint64] | None:
+        """Return the plane of missing calls, or None if there is none."""
+        if self.complete():
+            return None
+        words = self.planes[0].shape[1]
+        return self.call_mask() ^ all_called(self.bits, words)
+
     def homozygotes(self) -> Planes:
         """Return the planes of dosage 2 and of dosage 0."""
         carrier, hom_alt = self.planes

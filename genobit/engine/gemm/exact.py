@@ -7,7 +7,8 @@ one. The product of two standardised dosages (g - 2p) / sqrt(2pq) is
 
 Each bracket has one value for each dosage. It is rounded to a multiple of 2**-`FRACTION` and split
 into signed bytes, its digits. x' and m' are bytes too, so each digit takes one product of bytes
-(`matrix_unit`). The sums are integers of 96 bits, which no order of additions changes. See
+(`matrix_unit`). The sums are integers of 96 bits, which no order of additions changes. If few calls
+are missing, the second bracket is summed over lists of them instead (`listed_sums`). See
 docs/internals/grm-sums.md for the error.
 
 This pays off on a matrix unit only: a popcount takes a product for each bit of the weights.
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.bits.planes import all_called
 from genobit.engine.bits.transpose import mirror
+from genobit.engine.bits.words import count_rows
+from genobit.engine.gemm.listed_sums import LARGEST_BITS, add_unlisted, added_bits
 from genobit.engine.gemm.matrix_unit import (
     MOST_COLUMNS,
     MOST_ROWS,
@@ -50,6 +52,9 @@ CARRY = 0x0080808080808080
 """Added to a number, it makes each byte below the highest a signed digit plus 128."""
 MOST_WORDS = 2**17
 """Most words of a product of bytes: 128 times their 2**23 positions fit 32 bits."""
+
+FEW = 0.04
+"""Share of missing calls up to which lists of them are faster than products of digits."""
 
 
 def pays(frequency: NDArray[np.float64] | None, samples: int) -> bool:
@@ -132,12 +137,20 @@ def _add_products(
                     _add_shifted(block, 8 * (t % HALF), top, left, out[t // HALF])
 
 
+def _lists_pay(missing: NDArray[np.uint64] | None, bits: int, weights: NDArray[np.int64]) -> bool:
+    """Return whether the weights fit `listed_sums`, and few calls are missing."""
+    if added_bits(weights) > LARGEST_BITS:
+        return False
+    return missing is None or count_rows(missing).sum() <= FEW * bits * len(missing)
+
+
 def gram(
     chunks: Sequence[tuple[PlaneRows, PlaneRows | None, NDArray[np.float64]]],
 ) -> NDArray[np.int64]:
     """Sum products of standardised dosages over chunks: (2, rows of a, rows of b), see `total`.
 
-    A chunk is (a, b, frequency of each variant). If b is None, a is multiplied with itself.
+    A chunk is (a, b, frequency of each variant). If b is None, a is multiplied with itself. Other
+    chunks and methods may give other halves of the same sum.
     """
     a, b, _ = chunks[0]
     symmetric = b is None
@@ -147,14 +160,11 @@ def gram(
         other = b or a
         of_signs, of_calls = _weights(frequency)
         _add_products(a, other.ternary(), of_signs, symmetric, out)
-        if not other.complete():
+        missing = other.missing()
+        if _lists_pay(missing, other.bits, of_calls):
+            add_unlisted(a, missing, of_calls, symmetric, out)
+        else:
             _add_products(a, (other.call_mask(),), of_calls, symmetric, out)
-            continue
-        # All columns have the same calls: one column serves all.
-        every = all_called(a.bits, a.planes[0].shape[1])[None]
-        of_rows = np.zeros((2, shape[1], 1), np.int64)
-        _add_products(a, (every,), of_calls, False, of_rows)
-        out += of_rows
     if symmetric:
         for half in out:
             mirror(half, 0, 0, half)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import PlaneRows
-from genobit.engine.gemm import exact, matrix_unit
+from genobit.engine.gemm import exact, listed_sums, matrix_unit
 from tests.reference import standardised_products, words_of
 from tests.sized import sized
 
@@ -40,6 +40,12 @@ def drawn_dosages(
         return dosages, np.maximum(dosages, 0).sum(axis=0) / (2 * called)
 
 
+def whole(sums: np.ndarray) -> np.ndarray:
+    """The sums as Python integers: their halves depend on chunks and methods."""
+    low, high = sums.astype(object)
+    return high * 2**32 + low
+
+
 def assert_within(found: np.ndarray, right: object) -> None:
     values = np.array(right, float)
     np.testing.assert_allclose(found, values, rtol=0, atol=ERROR * abs(values).max())
@@ -48,7 +54,7 @@ def assert_within(found: np.ndarray, right: object) -> None:
 @given(
     samples=st.integers(1, sized(70, 34)),
     variants=st.one_of(st.sampled_from([1, 63, 64, 65, 127, 128]), st.integers(1, 200)),
-    missing=st.sampled_from([0, 0, 0.1, 0.9]),
+    missing=st.sampled_from([0, 0.01, 0.03, 0.1, 0.9]),
     seed=st.integers(0, 2**32),
 )
 def test_gram__is_right_and_the_same_in_any_chunks_and_tiles(
@@ -63,12 +69,13 @@ def test_gram__is_right_and_the_same_in_any_chunks_and_tiles(
     cuts = np.sort(rng.integers(0, variants + 1, 2))
     parts = np.split(np.arange(variants), cuts)
     chunks = [(planes(dosages[:, k]), None, frequency[k]) for k in parts if k.size]
-    np.testing.assert_array_equal(exact.gram(chunks), found)
+    np.testing.assert_array_equal(whole(exact.gram(chunks)), whole(found))
+    np.testing.assert_array_equal(exact.total(exact.gram(chunks)), exact.total(found))
     if samples > 1:
         half = samples // 2
         a, b = rows.part(0, half), rows.part(half, samples)
         np.testing.assert_array_equal(
-            exact.gram([(a, b, frequency)]), found[:, :half, half:], strict=True
+            whole(exact.gram([(a, b, frequency)])), whole(found)[:half, half:], strict=True
         )
 
 
@@ -80,11 +87,47 @@ def test_gram__of_several_blocks_of_rows_columns_and_words(
     monkeypatch.setattr(exact, "MOST_WORDS", 2)
     monkeypatch.setattr(exact, "MOST_ROWS", 64)
     monkeypatch.setattr(exact, "MOST_COLUMNS", 96)
-    np.testing.assert_array_equal(exact.gram([(planes(dosages), None, frequency)]), right)
+    found = exact.gram([(planes(dosages), None, frequency)])
+    np.testing.assert_array_equal(whole(found), whole(right))
     p = np.nan_to_num(frequency)
     spread = np.sqrt(np.where((p > 0) & (p < 1), 2 * p * (1 - p), np.inf))
     z = np.where(dosages >= 0, (dosages - 2 * p) / spread, 0)
     assert_within(exact.total(right), z @ z.T)
+
+
+def test_gram__is_the_same_by_lists_of_missing_calls_and_by_digits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Two strips of 64 rows, and three blocks of 1,024 variants or two of 128.
+    monkeypatch.setattr(listed_sums, "WORDS", sized(16, 2))
+    dosages, frequency = drawn_dosages(5, 66, sized(2100, 200), 0.02)
+    dosages[3] = -1
+    rows = planes(dosages)
+    halves = rows.part(0, 65), rows.part(65, 66)
+
+    def sums(few: float) -> list[np.ndarray]:
+        monkeypatch.setattr(exact, "FEW", few)
+        pairs = (rows, None), halves, halves[::-1]
+        return [whole(exact.gram([(a, b, frequency)])) for a, b in pairs]
+
+    for listed, by_digits in zip(sums(1), sums(-1), strict=True):
+        np.testing.assert_array_equal(listed, by_digits, strict=True)
+
+
+@pytest.mark.parametrize("bits", [20, 47, 55, 56, 57])
+def test_add_unlisted__sums_weights_of_any_size_that_fits(bits: int) -> None:
+    rng = np.random.default_rng(bits)
+    dosages = rng.integers(-1, 3, (3, 300))
+    largest = 2**bits - 1
+    weights = rng.integers(-largest, largest, (3, 300), endpoint=True)
+    weights[:, :64] = largest
+    listed = rng.random((5, 300)) < 0.5
+    out = np.ones((2, 3, 5), np.int64)
+    listed_sums.add_unlisted(planes(dosages), words_of(listed), weights, False, out)
+    of_calls = np.where(dosages < 0, 0, weights.astype(object)[dosages, np.arange(300)])
+    right = of_calls @ (~listed).T.astype(object) + 2**32 + 1
+    np.testing.assert_array_equal(whole(out), right)
+    assert listed_sums.added_bits(weights) == bits
 
 
 def test_gram__of_the_largest_weights_that_fit(unit_by_twin: pytest.MonkeyPatch) -> None:
