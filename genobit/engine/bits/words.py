@@ -188,6 +188,23 @@ def _narrow_steps(
 
 
 @njit
+def list_bits(plane: NDArray[np.uint64], starts: NDArray[np.intp], places: NDArray[Any]) -> None:
+    """List the positions of the set bits of each row (rows, words), from ``starts[row]`` on."""
+    count = 0
+    for i in range(plane.shape[0]):
+        starts[i] = count
+        for w in range(plane.shape[1]):
+            left = plane[i, w]
+            while left:
+                # The index of the lowest set bit is the number of bits below it.
+                lowest = left & (~left + np.uint64(1))
+                places[count] = 64 * w + np.intp(popcount(lowest - np.uint64(1)))
+                count += 1
+                left ^= lowest
+    starts[plane.shape[0]] = count
+
+
+@njit
 def transpose_eight(block: NDArray[np.uint64]) -> None:
     """Transpose eight 64 x 64 bit matrices in place; word k of row b is ``block[8 b + k]``."""
     _wide_steps(block, block, -1, 0)

@@ -7,9 +7,9 @@ one. The product of two standardised dosages (g - 2p) / sqrt(2pq) is
 
 Each bracket has one value for each dosage. It is rounded to a multiple of 2**-`FRACTION` and split
 into signed bytes, its digits. x' and m' are bytes too, so each digit takes one product of bytes
-(`matrix_unit`). The sums are integers of 96 bits, which no order of additions changes. If few calls
-are missing, the second bracket is summed over lists of them instead (`listed_sums`). See
-docs/internals/grm-sums.md for the error.
+(`matrix_unit`). If few calls are missing, the second bracket takes no products (`listed_sums`). The
+sums are integers of 96 bits, which no order of additions changes. docs/internals/grm-sums.md has
+the error.
 
 This pays off on a matrix unit only: a popcount takes a product for each bit of the weights.
 """
@@ -54,7 +54,11 @@ MOST_WORDS = 2**17
 """Most words of a product of bytes: 128 times their 2**23 positions fit 32 bits."""
 
 FEW = 0.04
-"""Share of missing calls up to which lists of them are faster than products of digits."""
+"""Share of missing calls up to which lists of them are faster than products of digits.
+
+For 1,000 samples and 20,000 variants, lists take 0.15 s at 3 % and 0.21 s at 5 %. Digits take
+0.19 s (Emerald Rapids, shared).
+"""
 
 
 def pays(frequency: NDArray[np.float64] | None, samples: int) -> bool:
@@ -137,11 +141,12 @@ def _add_products(
                     _add_shifted(block, 8 * (t % HALF), top, left, out[t // HALF])
 
 
-def _lists_pay(missing: NDArray[np.uint64] | None, bits: int, weights: NDArray[np.int64]) -> bool:
-    """Return whether the weights fit `listed_sums`, and few calls are missing."""
+def _lists_pay(rows: PlaneRows, weights: NDArray[np.int64]) -> bool:
+    """Return whether the weights fit `listed_sums`, and few calls of the rows are missing."""
     if added_bits(weights) > LARGEST_BITS:
         return False
-    return missing is None or count_rows(missing).sum() <= FEW * bits * len(missing)
+    calls = rows.bits * len(rows.planes[0])
+    return rows.called is None or calls - count_rows(rows.called).sum() <= FEW * calls
 
 
 def gram(
@@ -160,9 +165,8 @@ def gram(
         other = b or a
         of_signs, of_calls = _weights(frequency)
         _add_products(a, other.ternary(), of_signs, symmetric, out)
-        missing = other.missing()
-        if _lists_pay(missing, other.bits, of_calls):
-            add_unlisted(a, missing, of_calls, symmetric, out)
+        if _lists_pay(other, of_calls):
+            add_unlisted(a, other.missing(), of_calls, symmetric, out)
         else:
             _add_products(a, (other.call_mask(),), of_calls, symmetric, out)
     if symmetric:
@@ -174,4 +178,6 @@ def gram(
 def total(sums: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the sums of `gram`, over any chunks, as floats: (rows, columns)."""
     low, high = sums
+    # The lower half may have a carry. Without it, floats hold both halves, and only the sum rounds.
+    high, low = high + (low >> 32), low & 0xFFFFFFFF
     return (high * 2.0 ** (8 * HALF) + low) * 2.0**-FRACTION

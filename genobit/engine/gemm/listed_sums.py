@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.bits.words import count_rows, transpose_eight
+from genobit.engine.bits.words import count_rows, list_bits, transpose_eight
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.registers import (
     WORD_LANES,
@@ -24,7 +24,7 @@ from genobit.engine.simd.registers import (
     unowned,
     zero_words,
 )
-from genobit.engine.simd.vector import choose, popcount, store
+from genobit.engine.simd.vector import choose, store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,15 +34,17 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 ROWS = 64
-"""Rows whose sums fit registers: eight of eight words."""
+"""Rows whose sums fit registers: eight registers of eight words each."""
 WORDS = 16
 """Most words of planes in a block."""
-LARGEST_BITS = 57
-"""Most binary digits of a weight: sums over the 64 variants of a word then fit 64 bits."""
+SUM_BITS = 57
+"""Most binary digits of a weight whose sum over the variants of a word fits 64 bits."""
+LARGEST_BITS = 55
+"""Most binary digits of a weight: a block then has four words."""
 
 
 @njit
-def _list_positions(
+def _list_blocks(
     mask: Words, words: int, starts: NDArray[np.int64], out: NDArray[np.uint16]
 ) -> None:
     """Write the variants that are set in mask (rows, n), counted from the start of their block.
@@ -50,18 +52,12 @@ def _list_positions(
     A block has ``words`` words. The list of row j in block k starts at ``starts[k rows + j]``.
     """
     rows, n = mask.shape
-    place, one = 0, np.uint64(1)
+    of_block, place = np.empty(rows + 1, np.intp), 0
     for first in range(0, n, words):
+        list_bits(mask[:, first : first + words], of_block, out[place:])
         for j in range(rows):
-            starts[first // words * rows + j] = place
-            for w in range(first, min(first + words, n)):
-                word = mask[j, w]
-                while word:
-                    # The index of the lowest set bit is the number of bits below it.
-                    lowest = word & (~word + one)
-                    out[place] = 64 * (w - first) + np.intp(popcount(lowest - one))
-                    place += 1
-                    word ^= lowest
+            starts[first // words * rows + j] = place + of_block[j]
+        place += int(of_block[rows])
     starts[-1] = place
 
 
@@ -83,7 +79,7 @@ def _expand(
     weights: Words,
     out: Words,
 ) -> None:
-    """Write the weights of 64 rows' calls in words start..stop: a line of 64 for each variant.
+    """Write the weights of 64 rows' calls in ``words`` (start, stop): 64 for each variant.
 
     planes: carrier, hom_alt, called. weights: (64 n, 4), of a missing call and dosages 0, 1 and 2.
     """
@@ -149,31 +145,37 @@ def _add_unlisted(
 ) -> None:
     """Add to out (2, m, k) the sums over all variants less those over a column's list.
 
-    The last list has all variants. If it is the only one, columns have no lists. ``surplus`` is the
-    part of each list's sum that the added power of two is, in units of 2**32.
+    planes: carrier, hom_alt and called. weights: (64 n, 4), as in `_expand`. There is a list for
+    each column, or none. ``surplus`` (lists + 1) is what the added power of two contributes to
+    each list's sums, in units of 2**32. Its last number is for all variants.
     """
-    (m, n), k, lists = planes[0].shape, out.shape[2], surplus.shape[0]
+    (m, n), k, lists = planes[0].shape, out.shape[2], surplus.shape[0] - 1
     lines = np.empty(64 * words * ROWS, np.uint64)
     sums = np.empty(ROWS, np.uint64)
-    halves = np.empty((2, lists, ROWS), np.int64)
-    places, low = unowned(positions), np.uint64(0xFFFFFFFF)
+    halves = np.empty((2, lists + 1, ROWS), np.int64)
+    every, low = np.arange(64 * words).astype(np.uint16), np.uint64(0xFFFFFFFF)
+    listed, all_ = unowned(positions), unowned(every)
     for top in range(0, m, ROWS):
+        left = top if upper else 0
         halves[:] = 0
         for first in range(0, n, words):
-            _expand(planes, top, (first, min(first + words, n)), weights, lines)
-            block = first // words * lists
-            for j in range(top if upper and lists > 1 else 0, lists):
-                _sum_lines(lines, places, starts[block + j], starts[block + j + 1], sums)
+            last, block = min(first + words, n), first // words * lists
+            _expand(planes, top, (first, last), weights, lines)
+            for j in range(min(left, lists), lists + 1):
+                if j < lists:
+                    _sum_lines(lines, listed, starts[block + j], starts[block + j + 1], sums)
+                else:
+                    _sum_lines(lines, all_, 0, 64 * (last - first), sums)
                 for r in range(ROWS):
                     halves[0, j, r] += np.int64(sums[r] & low)
                     halves[1, j, r] += np.int64(sums[r] >> np.uint64(32))
         for h in range(2):
             for r in range(min(ROWS, m - top)):
-                every = halves[h, lists - 1, r] - h * surplus[lists - 1]
+                total = halves[h, lists, r] - h * surplus[lists]
                 row = out[h, top + r]
-                for j in range(top if upper else 0, k):
-                    row[j] += every
-                    if lists > 1:
+                for j in range(left, k):
+                    row[j] += total
+                    if lists:
                         row[j] -= halves[h, j, r] - h * surplus[j]
 
 
@@ -191,21 +193,19 @@ def add_unlisted(
     ``upper``, entries with ``row > column`` get arbitrary numbers.
     """
     n = a.planes[0].shape[1]
+    mask = np.zeros((0, n), np.uint64) if listed is None else listed
     bits = max(32, added_bits(weights))
-    words = min(WORDS, 2 ** (LARGEST_BITS - bits))
-    every = np.full((1, n), ~np.uint64(0))
-    mask = every if listed is None else np.concatenate([listed, every])
+    words = min(WORDS, 2 ** (SUM_BITS - bits))
     counts = count_rows(mask)
     starts = np.empty(-(-n // words) * len(mask) + 1, np.int64)
     positions = np.empty(counts.sum(), np.uint16)
-    _list_positions(mask, words, starts, positions)
-    lines = np.zeros((64 * n, 4), np.int64)
-    lines[: weights.shape[1], 1:] = weights.T
-    positive = (lines + (1 << bits)).view(np.uint64)
-    surplus = counts.astype(np.int64) << (bits - 32)
+    _list_blocks(mask, words, starts, positions)
+    lines = np.full((64 * n, 4), 1 << bits)
+    lines[: weights.shape[1], 1:] += weights.T
+    surplus = np.append(counts, 64 * n) << (bits - 32)
     carrier, hom_alt = a.planes
     planes = (carrier, hom_alt, a.call_mask())
-    _add_unlisted(planes, positive, words, starts, positions, surplus, upper, out)
+    _add_unlisted(planes, lines.view(np.uint64), words, starts, positions, surplus, upper, out)
 
 
 def added_bits(weights: NDArray[np.int64]) -> int:

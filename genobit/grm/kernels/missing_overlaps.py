@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.bits.words import count_rows
+from genobit.engine.bits.words import count_rows, list_bits
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.vector import popcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,22 +57,6 @@ def _spread(hets: NDArray[np.uint64], missing: NDArray[np.uint64], out: NDArray[
 
 
 @njit
-def _list(missing: NDArray[np.uint64], starts: NDArray[np.intp], places: NDArray[np.intp]) -> None:
-    """List the positions of the set bits of each row (rows, words), from ``starts[row]`` on."""
-    count = 0
-    for i in range(missing.shape[0]):
-        starts[i] = count
-        for w in range(missing.shape[1]):
-            left = missing[i, w]
-            while left:
-                lowest = left & (~left + np.uint64(1))
-                places[count] = 64 * w + np.intp(popcount(lowest - np.uint64(1)))
-                count += 1
-                left ^= lowest
-    starts[missing.shape[0]] = count
-
-
-@njit
 def _add_listed(
     values: NDArray[np.uint8],
     places: NDArray[np.intp],
@@ -111,7 +94,7 @@ def _segment(
     places = np.empty(most, np.intp)
     for word in range(0, n, WORDS):
         part = missing[:, word : word + WORDS]
-        _list(part, starts, places)
+        list_bits(part, starts, places)
         for first in range(0, other_hets.shape[0], COLUMNS):
             last = first + COLUMNS
             _spread(
