@@ -139,6 +139,7 @@ def _add_unlisted(
     words: int,
     starts: NDArray[np.int64],
     positions: NDArray[np.uint16],
+    every: NDArray[np.uint16],
     surplus: NDArray[np.int64],
     upper: bool,
     out: NDArray[np.int64],
@@ -146,15 +147,15 @@ def _add_unlisted(
     """Add to out (2, m, k) the sums over all variants less those over a column's list.
 
     planes: carrier, hom_alt and called. weights: (64 n, 4), as in `_expand`. There is a list for
-    each column, or none. ``surplus`` (lists + 1) is what the added power of two contributes to
-    each list's sums, in units of 2**32. Its last number is for all variants.
+    each column, or none. ``every`` lists all variants of a block. ``surplus`` (lists + 1) is what
+    the added power of two contributes to each list's sums, in units of 2**32. Its last number is
+    for all variants.
     """
     (m, n), k, lists = planes[0].shape, out.shape[2], surplus.shape[0] - 1
     lines = np.empty(64 * words * ROWS, np.uint64)
     sums = np.empty(ROWS, np.uint64)
     halves = np.empty((2, lists + 1, ROWS), np.int64)
-    every, low = np.arange(64 * words).astype(np.uint16), np.uint64(0xFFFFFFFF)
-    listed, all_ = unowned(positions), unowned(every)
+    listed, all_, low = unowned(positions), unowned(every), np.uint64(0xFFFFFFFF)
     for top in range(0, m, ROWS):
         left = top if upper else 0
         halves[:] = 0
@@ -205,7 +206,9 @@ def add_unlisted(
     surplus = np.append(counts, 64 * n) << (bits - 32)
     carrier, hom_alt = a.planes
     planes = (carrier, hom_alt, a.call_mask())
-    _add_unlisted(planes, lines.view(np.uint64), words, starts, positions, surplus, upper, out)
+    every = np.arange(64 * words, dtype=np.uint16)
+    positive = lines.view(np.uint64)
+    _add_unlisted(planes, positive, words, starts, positions, every, surplus, upper, out)
 
 
 def added_bits(weights: NDArray[np.int64]) -> int:
