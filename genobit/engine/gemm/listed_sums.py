@@ -146,10 +146,11 @@ def _add_unlisted(
 ) -> None:
     """Add to out (2, m, k) the sums over all variants less those over a column's list.
 
-    planes: carrier, hom_alt and called. weights: (64 n, 4), as in `_expand`. There is a list for
-    each column, or none. ``every`` lists all variants of a block. ``surplus`` (lists + 1) is what
-    the added power of two contributes to each list's sums, in units of 2**32. Its last number is
-    for all variants.
+    - planes, weights: as in `_expand`.
+    - starts, positions: a list for each column, or none (`_list_blocks`).
+    - every: all variants of a block.
+    - surplus: the share of the added power of two in the sums of each list, and last of all
+      variants, in units of 2**32.
     """
     (m, n), k, lists = planes[0].shape, out.shape[2], surplus.shape[0] - 1
     lines = np.empty(64 * words * ROWS, np.uint64)
