@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,3 +63,10 @@ def test_looked_up__is_indexing_and_0_past_the_table(points, size, width) -> Non
     found = looked_up(np.array([points], np.uint32), table)
     assert found.dtype == width
     assert found.tolist() == [expected]
+
+
+@pytest.mark.parametrize("states", range(50, 65))
+def test_looked_up__keeps_every_bit_of_a_set(states) -> None:
+    every = 2**states - 1
+    found = looked_up(np.array([[0, 1]], np.uint32), np.array([every], np.uint64))
+    assert found.tolist() == [[every, 0]]

@@ -353,4 +353,8 @@ def looked_up(points: NDArray[np.uint32], table: NDArray[Any]) -> NDArray[Any]:
 def _look_up(points: NDArray[np.uint32], table: NDArray[Any], out: NDArray[Any]) -> None:
     for k in range(points.size):
         point = points[k]
-        out[k] = table[point] if point < table.size else 0
+        # One expression of an entry or a literal 0 would be float64, which rounds past 2**53.
+        if point < table.size:
+            out[k] = table[point]
+        else:
+            out[k] = 0
