@@ -11,6 +11,7 @@ import contextlib
 import ipaddress
 import logging
 import os
+import re
 import tempfile
 import threading
 import webbrowser
@@ -22,6 +23,7 @@ from jupyter_server import DEFAULT_STATIC_FILES_PATH
 from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError
 from traitlets import default
+from traitlets.config import Config
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
@@ -37,26 +39,45 @@ EXTENSIONS = (
     "anywidget",
 )
 
-#: Options that leave out the cells with this tag. They explain how to run cells.
-_WITHOUT_CODE = (
-    "--TagRemovePreprocessor.enabled=True",
-    "--TagRemovePreprocessor.remove_cell_tags=notebook-only",
-)
+#: Links to Font Awesome on another site. Voila's own style sheet has the icons already.
+_ELSEWHERE = re.compile(r'<link [^>]*href="https://cdn\.jsdelivr\.net/[^>]*>')
 
 
 def serve(notebook: Path, arguments: Sequence[str]) -> None:
     """Serve a notebook until Ctrl-C; `arguments` are passed to voila's command line."""
     # Voila goes on writing to a page that was closed while its cells run.
     logging.getLogger("tornado.application").addFilter(_is_news)
-    # With progressive rendering, each cell appears when it is done. Voila reads no answers to its
-    # pings while a cell runs. With pings it would hang up in a cell of 90 s, which compiling may
-    # take.
-    allowed = (f"--VoilaConfiguration.extension_allowlist={name}" for name in EXTENSIONS)
+    defaults = {
+        # With progressive rendering, each cell appears when it is done.
+        "VoilaConfiguration": {
+            "progressive_rendering": True,
+            "extension_allowlist": list(EXTENSIONS),
+            "prelaunch_hook": without_notebook_only,
+        },
+        # A page that is left ends its kernel. A page whose browser is closed or killed does not. A
+        # page that lost its connection, or is still loading, has two minutes.
+        "MappingKernelManager": {"cull_idle_timeout": 120, "cull_interval": 30},
+    }
+    # Voila reads no answers to its pings while a cell runs. With pings it would hang up in a cell
+    # of 90 s, which compiling may take.
     with contextlib.suppress(KeyboardInterrupt):
         App.launch_instance(
-            [str(notebook), *arguments, *allowed, *_WITHOUT_CODE, "--progressive_rendering=True"],
+            [str(notebook), *arguments],
+            config=Config(defaults),
             tornado_settings={"ws_ping_interval": 0},
         )
+
+
+def without_notebook_only(_request: object, notebook: Any, **_: Any) -> Any:
+    """Return the notebook without the cells that explain how to run cells.
+
+    A preprocessor of the page would not do. Progressive rendering runs the cells of the notebook,
+    and puts each output under the cell of the page with the same number.
+    """
+    notebook.cells = [
+        cell for cell in notebook.cells if "notebook-only" not in cell.metadata.get("tags", ())
+    ]
+    return notebook
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -73,6 +94,10 @@ class Page(TornadoVoilaHandler):
         """Set the cookie without which the server refuses to end the kernel of a closed page."""
         await super().prepare()
         _ = self.xsrf_token
+
+    def write(self, chunk: str | bytes | dict[str, Any]) -> None:
+        """Write a part of the page without links to other sites, so that it works offline."""
+        super().write(_ELSEWHERE.sub("", chunk) if isinstance(chunk, str) else chunk)
 
     def get_login_url(self) -> str:
         """Raise HTTPError 403, whose message says where to find the link."""
@@ -108,7 +133,7 @@ class App(Voila):
         try:
             browser = webbrowser.get(self.browser or None)
         except webbrowser.Error as error:
-            self.log.warning("No web browser found: %s.", error)
+            self.log.info("No web browser found (%s); open the link yourself.", error)
             return
         token = self.identity_provider.token
         link = escape(f"{self.connection_url}?token={token}" if token else self.connection_url)

@@ -22,8 +22,6 @@ from genobit.launcher.app import serve
 serve(Path(sys.argv[1]), sys.argv[2:])
 """
 TOKEN = secrets.token_hex()
-# Voila itself asks for Font Awesome.
-OF_VOILA = "https://cdn.jsdelivr.net/npm/@fortawesome/"
 
 
 def missing_for_voila() -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import urllib.parse
 import urllib.request
 from http.cookiejar import CookieJar
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -24,15 +25,18 @@ if TYPE_CHECKING:
 pytest.importorskip("voila")
 pytest.importorskip("ipykernel")
 
+from genobit.launcher.app import App, serve
+
 NOTEBOOK = {
     "cells": [
         {
             "cell_type": "code",
-            "source": "print('served')",
-            "metadata": {},
+            "source": source,
+            "metadata": {"tags": tags},
             "outputs": [],
             "execution_count": None,
         }
+        for source, tags in (("print('how to run')", ["notebook-only"]), ("print('served')", []))
     ],
     "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     "nbformat": 4,
@@ -66,13 +70,18 @@ class Answer(NamedTuple):
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("app")
+    with serving(tmp_path_factory.mktemp("app")) as served:
+        yield served
+
+
+@contextlib.contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[Served]:
     (folder / "tiny.ipynb").write_text(json.dumps(NOTEBOOK))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = folder / "log.txt"
-    command = [sys.executable, "-c", SERVE, str(folder / "tiny.ipynb"), str(port)]
+    command = [sys.executable, "-c", SERVE, str(folder / "tiny.ipynb"), str(port), *arguments]
     environment = {**os.environ, "IPYTHONDIR": str(folder), "JUPYTER_CONFIG_DIR": str(folder)}
     with (
         log.open("wb") as out,
@@ -107,6 +116,12 @@ def ask(address: str, **headers: str) -> Answer:
             return Answer(answer.status, text, answer.headers.get("Set-Cookie", ""))
     except urllib.error.HTTPError as refused:
         return Answer(refused.code, refused.read().decode(), "")
+
+
+def kernel_of(page: str) -> str:
+    found = re.search(r'"kernelId":\s*"([0-9a-f-]{36})"', page)
+    assert found, page[:2000]
+    return found[1]
 
 
 def shake(app: Served, path: str, **headers: str) -> int:
@@ -144,9 +159,8 @@ def test_the_link__opens_the_page_and_its_cookie_the_kernel(app: Served) -> None
     assert page.status == 200
     cookie = page.cookie.split(";")[0]
     assert cookie
-    kernel = re.search(r'"kernelId":\s*"([0-9a-f-]{36})"', page.text)
-    assert kernel, page.text[:2000]
-    for path in (f"/api/kernels/{kernel[1]}/channels", f"/voila/execution/{kernel[1]}"):
+    kernel = kernel_of(page.text)
+    for path in (f"/api/kernels/{kernel}/channels", f"/voila/execution/{kernel}"):
         assert shake(app, path) == 403
         assert shake(app, path, Cookie=cookie) == 101
         # A page of another site, to which a browser would send the cookie.
@@ -157,8 +171,30 @@ def test_a_page_that_is_left__ends_its_kernel(app: Served) -> None:
     jar = CookieJar()
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
     with browser.open(f"{app.address}/?token={app.token}", timeout=300) as answer:
-        kernel = re.search(r'"kernelId":\s*"([0-9a-f-]{36})"', answer.read().decode())
+        kernel = kernel_of(answer.read().decode())
     # What Voila's script sends.
     form = urllib.parse.urlencode({c.name: c.value for c in jar if c.name == "_xsrf"}).encode()
-    with browser.open(f"{app.address}/voila/api/shutdown/{kernel[1]}", form, timeout=300) as answer:
+    with browser.open(f"{app.address}/voila/api/shutdown/{kernel}", form, timeout=300) as answer:
         assert answer.status == 204
+
+
+def test_options__of_the_user_win_and_kernels_without_a_page_end(tmp_path: Path) -> None:
+    culling = (f"--MappingKernelManager.cull_{name}=1" for name in ("idle_timeout", "interval"))
+    with serving(tmp_path, "--progressive_rendering=False", *culling) as app:
+        page = ask(f"{app.address}/?token={app.token}")
+        # Without progressive rendering, the page comes with its outputs.
+        assert "served" in page.text
+        assert "how to run" not in page.text
+        assert "//cdn." not in page.text
+        kernel = f"{app.address}/api/kernels/{kernel_of(page.text)}?token={app.token}"
+        end = time.monotonic() + 300
+        while (status := ask(kernel).status) == 200 and time.monotonic() < end:
+            time.sleep(0.2)
+        assert status == 404
+
+
+def test_kernels_without_a_page__end_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(App, "launch_instance", lambda _, config, **others: seen.append(config))
+    serve(Path("tour.ipynb"), [])
+    assert seen[0].MappingKernelManager.cull_idle_timeout == 120
