@@ -175,7 +175,7 @@ class TestRanked:
             if "rs1" in names
         ]
         assert option(penetrance_heatmap(result, 1), "title").startswith("1040. rs")
-        assert "orange: rank 10," in option(permutation_histogram(result, 2), "title")
+        assert "line: rank 10," in option(permutation_histogram(result, 2), "title")
         if order > 1:
             arc = epistasis_arcs(result).Contours.Arcs.split()[-1]
             assert arc.dimension_values("rank", expanded=False)[0] in {30, 1_040, 10}

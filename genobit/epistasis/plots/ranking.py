@@ -238,7 +238,7 @@ def _title(found: Ranked, permutations: int, marked: int | None) -> str:
     text = f"Best of each of {number(permutations, 'permutation')} of the phenotype"
     if marked is None:
         return text
-    line = f"orange: rank {found.ranks[marked]}, {found.label} {found.scores[marked]:.4g}"
+    line = f"line: rank {found.ranks[marked]}, {found.label} {found.scores[marked]:.4g}"
     if "p_familywise" in found.result:
         line += f", family-wise p = {float(found.result['p_familywise'].values[marked]):.2g}"
     return f"{text}\n{line}"

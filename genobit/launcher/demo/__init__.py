@@ -85,7 +85,7 @@ def pack(cohort: xr.Dataset, store: Path, watch: Stopwatch) -> xr.Dataset:
     planes = cohort.genobit.pack(phased=True)
     with watch.step("Pack haplotypes into bit planes on disk") as notes:
         discard(store)
-        to_zarr(planes, store, progress=True)
+        to_zarr(planes, store)
         packed = sum(planes[name].nbytes for name in planes.data_vars)
         notes.append(f"{megabytes(cohort['call_genotype'].nbytes)} of calls")
         notes.append(f"{megabytes(packed)} of planes")

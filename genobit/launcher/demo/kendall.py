@@ -152,16 +152,16 @@ def draw(expr: xr.DataArray, tau: xr.Dataset, pairs: Network) -> tuple[Figure, .
         Figure(
             "Network of correlated genes",
             "Each node is a gene, sized by its number of edges and coloured by its simulated "
-            "module. Edges were computed without the modules. Components are drawn apart. Orange "
-            "edges are negative correlations.",
+            "module. Edges were computed without the modules. Components are drawn apart. The key "
+            "shows the colours of positive and negative correlations.",
             plots.kendall_network(pairs, colour_by=expr[MODULE]),
         ),
         Figure(
             "All pairs of the correlated genes",
             f"τ of the {joined.sum()} genes of the network, ordered by a clustering tree. Modules "
             "are squares along the diagonal. Paler squares around them join modules that share "
-            "part of their signal. A gene with a negative correlation to its module is orange in "
-            "the rows and columns of this module.",
+            "part of their signal. A gene with a negative correlation to its module has the colour "
+            "of negative τ in the rows and columns of this module.",
             plots.kendall_heatmap(tau.isel(gene_0=joined, gene_1=joined)),
         ),
         Figure(
