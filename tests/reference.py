@@ -311,10 +311,14 @@ def relationships(
     *,
     missing: str = "mean",
     frequency: NDArray[np.float64] | None = None,
+    count_monomorphic: bool = False,
 ) -> NDArray[np.float64]:
-    """A relationship matrix of dosages (samples, variants), NaN where missing, as published."""
+    """A relationship matrix of dosages (samples, variants), NaN where missing, as published.
+
+    Only the shrunk matrix takes `count_monomorphic`.
+    """
     if method == "endelman_jannink":
-        return _shrunk_relationships(g, frequency)
+        return _shrunk_relationships(g, frequency, count_monomorphic=count_monomorphic)
     with np.errstate(invalid="ignore", divide="ignore"):
         if method == "hadamard":
             squares = relationships("vanraden1", g, missing=missing, frequency=frequency) ** 2
@@ -352,12 +356,14 @@ def _standardised(
 
 
 def _shrunk_relationships(
-    g: NDArray[np.float64], frequency: NDArray[np.float64] | None
+    g: NDArray[np.float64], frequency: NDArray[np.float64] | None, *, count_monomorphic: bool
 ) -> NDArray[np.float64]:
     """Equations 13 to 18 of Endelman and Jannink 2012, missing calls imputed by the mean."""
     p = _frequencies(g) if frequency is None else frequency
-    used = p * (1 - p) > 0
-    w = np.where(np.isnan(g), 0, g - 2 * p)[:, used]
+    varies = p * (1 - p) > 0
+    counted = ~np.isnan(g).all(axis=0) if frequency is None else np.ones(p.size, bool)
+    used = counted if count_monomorphic else varies
+    w = np.where(np.isnan(g) | ~varies, 0, g - 2 * p)[:, used]
     samples, variants = w.shape
     if not variants:
         return np.full((samples, samples), np.nan)

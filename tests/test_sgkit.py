@@ -62,6 +62,24 @@ def test_relationships__are_those_of_vanraden() -> None:
     )
 
 
+def test_shrinkage__counts_monomorphic_variants_on_request() -> None:
+    ds = simulated()
+    calls = ds.call_genotype.values.copy()
+    calls[::4] = 0
+    ds = ds.assign(call_genotype=(ds.call_genotype.dims, calls))
+    dosage = ds.call_genotype.sum("ploidy").astype("f8")
+    given = ds.assign(call_dosage=dosage, p=("variants", ds.genobit.allele_frequency().values))
+    theirs = sgkit.genomic_relationship(
+        given,
+        call_dosage="call_dosage",
+        ancestral_frequency="p",
+        estimator="Endelman-Jannink",
+    ).stat_genomic_relationship.values
+    ours = ds.genobit.grm("endelman_jannink", count_monomorphic=True).values
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    assert np.abs(ds.genobit.grm("endelman_jannink").values - theirs).max() > 1e-4
+
+
 def test_hardy_weinberg__agrees() -> None:
     ds = without_half_calls(simulated(0.1))
     theirs = sgkit.hardy_weinberg_test(ds).variant_hwe_p_value.values

@@ -175,6 +175,10 @@ def allele_names(ds: xr.Dataset) -> NDArray[np.object_]:
     return text(found.transpose(model.VARIANTS, ...), name)
 
 
+UNPLACED = "0"
+"""Contig of variants without a known place, in every file of PLINK."""
+
+
 class Contigs(NamedTuple):
     """Contig of each variant."""
 

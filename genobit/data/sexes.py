@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEX = "sample_sex"
-_CODES = (0, 1, 2)
+_CODES = (-1, 0, 1, 2)
+"""sgkit writes -1 for an unknown sex."""
 
 
 def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
-    """Return `sample_sex` (samples,), missing values as 0; None if the Dataset lacks it."""
+    """Return `sample_sex` (samples,), missing values and -1 as 0; None if the Dataset lacks it."""
     given = labels.values_along(ds, SEX, model.SAMPLES)
     if given is None:
         return None
@@ -32,4 +33,4 @@ def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
         k = int(wrong[0])
         msg = f"{SEX} is {given[k]} at samples={k}: {remedy}"
         raise ValueError(msg)
-    return values.astype(np.int8)
+    return np.maximum(values, 0).astype(np.int8)

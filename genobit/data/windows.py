@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,17 +23,51 @@ def window_ends(
     - ``count``: a number counts the variants in a window, including the first. Otherwise it is the
       distance from the first to the last.
     - ``open_end``: leave out pairs whose distance is exactly that of the window.
+
+    The window of an unplaced variant holds only itself.
     """
     variable, size = parse_window(window)
     if variable is None and count:
         size -= 1
-    starts = labels.starts_of_contigs(ds)
     coordinate = (
         None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
     )
     n = ds.sizes[model.VARIANTS]
-    name = variable or "variants"
-    return last_in_window(n, starts, coordinate, size, name, open_end=open_end)
+    return last_in_window(n, contig_runs(ds), coordinate, size, variable, open_end=open_end)
+
+
+class ContigRuns(NamedTuple):
+    """Contigs in stored order."""
+
+    starts: NDArray[np.int64]
+    """First variant of each contig (contigs,); the first is 0."""
+    placed: NDArray[np.bool_]
+    """False for contig 0, PLINK's code for variants without a known place (contigs,)."""
+
+    def of_variants(self, n: int) -> NDArray[np.bool_]:
+        """Return which of ``n`` variants have a place (variants,)."""
+        return np.repeat(self.placed, np.diff(self.starts, append=n))
+
+
+def contig_runs(ds: xr.Dataset) -> ContigRuns:
+    """Return the contigs in stored order; raise ValueError if no variant has a place."""
+    starts = labels.starts_of_contigs(ds)
+    placed = np.ones(starts.size, bool)
+    if model.VARIANT_CONTIG in ds.variables and ds.sizes[model.VARIANTS]:
+        known = [name for name in (model.VARIANT_CONTIG, model.CONTIG_ID) if name in ds.variables]
+        contig = labels.contig_of_variants(ds[known].isel({model.VARIANTS: starts}))
+        # Numbers without names count from 0, so 0 is a contig like any other.
+        if contig is not None and contig.dtype.kind == "O":
+            placed = contig != labels.UNPLACED
+    if not placed.any():
+        msg = (
+            f"{model.VARIANT_CONTIG} is '0' for all {ds.sizes[model.VARIANTS]:,} variants, PLINK's "
+            "code for no known place, and variants without a place have no neighbours: assign "
+            f"contigs, or drop them to take all for one contig, ds.drop_vars(["
+            f"'{model.VARIANT_CONTIG}', '{model.CONTIG_ID}'], errors='ignore')"
+        )
+        raise ValueError(msg)
+    return ContigRuns(starts, placed)
 
 
 def named_window(window: int | str, unit: str = "variants") -> str:
@@ -109,38 +143,40 @@ def _number(text: str) -> float | None:
 
 def last_in_window(
     n: int,
-    starts: NDArray[np.int64],
+    runs: ContigRuns,
     coordinate: NDArray[Any] | None,
     size: float,
-    name: str,
+    name: str | None,
     *,
     open_end: bool = False,
 ) -> NDArray[np.int64]:
     """Return the last variant in the window of each: on its contig, at most ``size`` after it.
 
-    - ``starts``: first variant of each contig (`labels.contig_starts`).
     - ``coordinate``: position of each variant in the unit of ``size``, or None for its number.
     - ``name``: variable that ``coordinate`` comes from, for messages.
     - ``open_end``: leave out pairs at exactly ``size`` of a ``coordinate``.
 
     Raises ValueError if a contig's variants are not sorted by position, or if a position is not
-    finite.
+    known.
     """
-    stops = [*starts[1:].tolist(), n]
+    stops = [*runs.starts[1:].tolist(), n]
     side: Literal["left", "right"] = "left" if open_end else "right"
-    last = np.empty(n, np.int64)
-    for start, stop in zip(starts.tolist(), stops, strict=True):
+    last = np.arange(n)
+    for start, stop, placed in zip(runs.starts.tolist(), stops, runs.placed, strict=True):
+        if not placed:
+            continue
         if coordinate is None:
             reach = np.arange(start, stop) + int(min(size, n)) + 1
         else:
             here = coordinate[start:stop]
-            _check_sorted(here, start, name)
+            _check_positions(here, start, str(name))
             reach = start + np.searchsorted(here, here + size, side=side)
         last[start:stop] = np.minimum(reach, stop) - 1
     return last
 
 
-def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
+def _check_positions(coordinate: NDArray[Any], start: int, name: str) -> None:
+    """Refuse positions of a contig that are unsorted or placeholders for unknown ones."""
     if coordinate.dtype.kind not in "iuf":
         msg = (
             f"{name} has dtype {coordinate.dtype}, a window needs numbers: convert it, for example "
@@ -156,5 +192,18 @@ def _check_sorted(coordinate: NDArray[Any], start: int, name: str) -> None:
             f"{name} decreases or is not a number at variants={k}: a window needs sorted "
             "positions; sort the genotypes before packing, for example with "
             "ds.sortby(['variant_contig', 'variant_position'])"
+        )
+        raise ValueError(msg)
+    if not coordinate.size:
+        return
+    unknown = ""
+    if coordinate[0] < 0:
+        unknown = "negative positions are unknown ones"
+    elif name == model.VARIANT_POSITION and coordinate.size > 1 and not coordinate[-1]:
+        unknown = f"so are all {coordinate.size} of its contig: 0 stands for an unknown position"
+    if unknown:
+        msg = (
+            f"{name} is {coordinate[0]} at variants={start}; {unknown}. Give a window as a number "
+            f"of variants, or select variants with known positions"
         )
         raise ValueError(msg)

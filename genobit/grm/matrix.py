@@ -67,7 +67,7 @@ _CHOICES = {
 }
 BY_FREQUENCY = frozenset(LONG_NAMES) - {"king", "ibs"}
 """Methods that use allele frequencies."""
-COUNTED = frozenset({"vanraden2", "gcta"})
+COUNTED = frozenset({"endelman_jannink", "gcta", "vanraden2"})
 """Methods that divide by a number of variants."""
 _BY_CONTIG = frozenset({"vanraden1", "vanraden2", "gcta", "dominance", "hadamard"})
 
@@ -97,7 +97,7 @@ def check(
         raise ValueError(msg)
     if count_monomorphic and method not in COUNTED:
         msg = (
-            f"count_monomorphic=True goes with {', '.join(sorted(COUNTED))}, whose divisor is a "
+            f"count_monomorphic=True goes with {', '.join(sorted(COUNTED))}, which divide by a "
             f"number of variants, not with method={method!r}"
         )
         raise ValueError(msg)
@@ -138,5 +138,5 @@ def matrix(
         count_monomorphic=count_monomorphic,
     )
     if method == "endelman_jannink":
-        return Matrix(shrunk(sums, samples), None)
+        return Matrix(shrunk(sums, samples, count_monomorphic=count_monomorphic), None)
     return sums.matrix(samples, contigs)

@@ -44,15 +44,17 @@ def _times_over(
     return ratio(values * factor, divisor)
 
 
-def shrunk(sums: GRMSums, samples: SampleChunks) -> da.Array:
+def shrunk(sums: GRMSums, samples: SampleChunks, *, count_monomorphic: bool) -> da.Array:
     """Return the relationship matrix shrunk towards its mean variance (Endelman and Jannink 2012).
 
     Let S be the covariance of the samples over m variants, T = mean(diag S) I its target and w the
     means of the samples' values. The weight of T is sum Var(S) / sum (S - T)^2, clipped to [0, 1].
+    With ``count_monomorphic`` the m variants include monomorphic ones, whose values are 0.
     """
     additive = sums.matrix(samples, None).values
-    weights = sums.along[2]
-    used = (weights > 0).sum()
+    weights, frequency = sums.along[2:]
+    polymorphic = (weights > 0).sum()
+    used = da.isfinite(frequency).sum() if count_monomorphic else polymorphic
     scale = _over(weights.sum(), used)
     terms = partial(_value_terms, sums.plan.method)
     means = _over(sample_sums(terms, samples, along=sums.along)[:, 0], used)
@@ -61,6 +63,7 @@ def shrunk(sums: GRMSums, samples: SampleChunks) -> da.Array:
     target = da.diagonal(covariance).mean()
     squares = (covariance**2).sum()
     moments = _fourth_moments(samples, sums, means)
+    moments += (used - polymorphic) * (means @ means) ** 2
     variance = _over(moments, used**2) - _over(squares, used)
     weight = da.clip(_over(variance, squares - sums.plan.samples * target**2), 0, 1)
     # If the covariance equals its target (one sample), any weight gives the same matrix.

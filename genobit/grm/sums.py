@@ -116,7 +116,9 @@ class GRMSums(NamedTuple):
         # The integer numerator is at most 8 n^2 for each variant.
         n, counted = sum(samples.tiles), name in {"vanraden2", "gcta"}
         fits = 8 * n**2 * sum(samples.variants) < 2**63
-        weights = da.map_blocks(_weights, frequency, name, count_monomorphic, dtype=np.float64)
+        weights = da.map_blocks(
+            _weights, frequency, name, counted and count_monomorphic, dtype=np.float64
+        )
         plan = Plan(
             method=name,
             samples=n,

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data import model
 from genobit.data.guards.bounded import TEXT_COST, require_text_fits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    import xarray as xr
 
 BIM_COLUMNS = ("chromosome", "variant id", "cM", "bp", "A1", "A2")
 FAM_COLUMNS = ("family id", "sample id", "father id", "mother id", "sex", "phenotype")
@@ -150,6 +153,31 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
     fam["phenotype"], fam["phenotype_zero"] = _phenotype(path, table["phenotype"])
     fam["id"] = sample_ids(path, fam["family_id"], fam.pop("individual_id"))
     return fam
+
+
+def genetic_positions(centimorgan: np.ndarray) -> dict[str, Any]:
+    """Return `variant_genetic_position`, NaN for negative ones; empty if none is known."""
+    if not (centimorgan > 0).any():
+        return {}
+    known = np.where(centimorgan < 0, np.nan, centimorgan)
+    return {model.VARIANT_GENETIC_POSITION: (model.VARIANTS, known, {"units": "centimorgan"})}
+
+
+def without_skipped(ds: xr.Dataset) -> xr.Dataset:
+    """Leave out variants with a negative position: PLINK's mark for those that it must skip."""
+    skipped = ds[model.VARIANT_POSITION].values < 0
+    if not skipped.any():
+        return ds
+    k = int(skipped.argmax())
+    note = (
+        f"{int(skipped.sum())} of {skipped.size} variants of {ds.attrs['source']} have a negative "
+        f"position, PLINK's mark for variants to skip, and are left out: the first is "
+        f"{ds[model.VARIANT_ID].values[k]!r} in line {k + 1} of the variants"
+    )
+    logging.getLogger("genobit").warning(note)
+    left = ds.isel({model.VARIANTS: ~skipped})
+    left[model.VARIANT_POSITION].attrs["note"] = note
+    return left
 
 
 def _require_file(path: Path, cost: int) -> None:

@@ -19,6 +19,7 @@ from genobit.engine.files import local_path
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_counts, row_chunk
+from genobit.io._plink_text import genetic_positions, without_skipped
 from genobit.io.pgen_files._header import COUNTED_ALLELE, PROVISIONAL, Header, read_header
 from genobit.io.pgen_files._psam import read_samples
 from genobit.io.pgen_files._pvar import read_variants
@@ -235,7 +236,9 @@ def open_pgen(
       `variant_id`.
     - `variant_allele`: REF first, then each ALT; "" if a variant has fewer alleles.
     - `variant_quality` if the file has QUAL, `variant_filter` and `filter_id` if it has FILTER.
-    - `variant_genetic_position`, in centimorgan, if the file has a CM column that is not all zero.
+    - `variant_genetic_position`, in centimorgan, if a number of the CM column is positive;
+      NaN for a negative one. A variant with a negative position is left out, as in plink2;
+      `variant_position.attrs["note"]` counts them.
     - `sample_id` (IID, or FID_IID if individual ids repeat). `sample_family_id`,
       `sample_father_id`, `sample_mother_id`, and `sample_sex` (0 unknown, 1 male, 2 female), if
       the file has these columns.
@@ -316,7 +319,7 @@ def open_pgen(
     }
     if dosages:
         variables["call_dosage"] = (("variants", "samples"), pgen.array("dosages", sizes))
-    return xr.Dataset(variables, attrs={"source": pgen.path})
+    return without_skipped(xr.Dataset(variables, attrs={"source": pgen.path}))
 
 
 def _variant_variables(variants: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -332,10 +335,7 @@ def _variant_variables(variants: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if "filter" in variants:
         found["variant_filter"] = (("variants", "filters"), variants["filter"])
         found["filter_id"] = ("filters", variants["filter_id"])
-    if variants["centimorgan"].any():
-        units = {"units": "centimorgan"}
-        found["variant_genetic_position"] = ("variants", variants["centimorgan"], units)
-    return found
+    return found | genetic_positions(variants["centimorgan"])
 
 
 def pgen_source(call_genotype: xr.DataArray) -> PgenFile | None:

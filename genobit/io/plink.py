@@ -19,7 +19,13 @@ from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_bed, row_chunk
 from genobit.io import _remote
 from genobit.io._chunks import row_chunks
-from genobit.io._plink_text import phenotype_note, read_bim, read_fam
+from genobit.io._plink_text import (
+    genetic_positions,
+    phenotype_note,
+    read_bim,
+    read_fam,
+    without_skipped,
+)
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
 
@@ -225,8 +231,9 @@ def open_plink(
       heterozygous call is (0, 1). Ploidy is always 2. Calls of males on X, Y and MT stay as stored
       in the file.
     - `variant_contig`, `contig_id` (in order of first appearance), `variant_position`, `variant_id`
-      and `variant_allele` (A2, then A1). If column 3 of the .bim is not all zero, also
-      `variant_genetic_position` in centimorgan.
+      and `variant_allele` (A2, then A1). If column 3 of the .bim has a positive number, also
+      `variant_genetic_position` in centimorgan, NaN for a negative one. A variant with a negative
+      position is left out, as in PLINK; `variant_position.attrs["note"]` counts them.
     - `sample_id` (the individual id, or FAMILY_INDIVIDUAL if individual ids repeat),
       `sample_family_id`, `sample_father_id`, `sample_mother_id`, `sample_sex` (0
       unknown, 1 male, 2 female).
@@ -273,15 +280,10 @@ def open_plink(
         "variant_id": texts(("variants",), bim["id"]),
         "variant_allele": texts(("variants", "alleles"), bim["alleles"]),
         "contig_id": ("contigs", bim["contig_id"]),
+        **genetic_positions(bim["centimorgan"]),
         **samples,
     }
-    if bim["centimorgan"].any():
-        variables["variant_genetic_position"] = (
-            "variants",
-            bim["centimorgan"],
-            {"units": "centimorgan"},
-        )
-    return xr.Dataset(variables, attrs={"source": bed.path})
+    return without_skipped(xr.Dataset(variables, attrs={"source": bed.path}))
 
 
 def _tables(bed_path: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -144,7 +145,13 @@ def test_count_monomorphic__of_each_form() -> None:
     some = ds.isel(variants=ds.variant_contig.values != 1)
     expected = some.genobit.grm("gcta", count_monomorphic=True)
     np.testing.assert_allclose(loco[1], expected, rtol=1e-5, atol=1e-7)
-    with pytest.raises(ValueError, match="count_monomorphic=True goes with gcta, vanraden2"):
+    g = np.where(called == 1, dosage.T, np.nan)
+    for p in (None, np.random.default_rng(1).uniform(0.1, 0.9, 300)):
+        options: dict[str, Any] = {"allele_frequency": p, "count_monomorphic": True}
+        shrunk = ds.genobit.grm("endelman_jannink", autosomes=False, **options)
+        expected = relationships("endelman_jannink", g, frequency=p, count_monomorphic=True)
+        assert_close(shrunk, expected)
+    with pytest.raises(ValueError, match="goes with endelman_jannink, gcta, vanraden2"):
         ds.genobit.grm("vanraden1", count_monomorphic=True)
 
 

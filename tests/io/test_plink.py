@@ -310,9 +310,9 @@ def test_contigs_are_in_order_of_appearance(cohort: Path) -> None:
 
 
 def test_positions_as_r_writes_them(cohort: Path) -> None:
-    bp = ["99999", "1e+05", "100001", "2e+05", "0", "-5", "1", "1", "249250621", "3.1e+06"]
+    bp = ["99999", "1e+05", "100001", "2e+05", "0", "5", "1", "1", "249250621", "3.1e+06"]
     cohort.with_suffix(".bim").write_text("".join(f"1 v 0 {value} A G\n" for value in bp))
-    expected = [99999, 100000, 100001, 200000, 0, -5, 1, 1, 249250621, 3100000]
+    expected = [99999, 100000, 100001, 200000, 0, 5, 1, 1, 249250621, 3100000]
     assert open_plink(cohort).variant_position.values.tolist() == expected
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.data.labels import contig_starts
-from genobit.data.windows import last_in_window, parse_window
+from genobit.data.windows import ContigRuns, last_in_window, parse_window
 from tests.cohorts import cohort, random_calls
 from tests.programs import run
 from tests.reference import dosages, window_pairs
@@ -199,12 +199,14 @@ def test_window_ends__equal_the_reference_and_never_decrease(
 ) -> None:
     rng = np.random.default_rng(seed)
     contig = np.sort(rng.integers(0, contigs, n))
-    place = rng.integers(0, 300, n)
+    place = rng.integers(1, 300, n)
     for c in range(contigs):
         place[contig == c] = np.sort(place[contig == c])
     coordinate = None if by == "number" else place.astype(by)
     size = int(size) or 1 if by == "number" else size
-    last = last_in_window(n, contig_starts(contig), coordinate, float(size), "variant_position")
+    starts = contig_starts(contig)
+    runs = ContigRuns(starts, np.ones(starts.size, bool))
+    last = last_in_window(n, runs, coordinate, float(size), "variant_position")
     found = {(i, j) for i in range(n) for j in range(i + 1, last[i] + 1)}
     assert found == set(window_pairs(n, contig, coordinate, size))
     assert (np.diff(last) >= 0).all()

@@ -61,8 +61,8 @@ class GRMMethods:
             rules.
         count_monomorphic
             Count monomorphic variants in the divisor, as plink 1.9 and plink2 do. These variants
-            add nothing to the sum, so values become smaller. Only "gcta" and "vanraden2" support
-            this option, because they divide by the number of variants.
+            add nothing to the sum, so values become smaller. Only "gcta", "vanraden2" and
+            "endelman_jannink" support this option, because they divide by the number of variants.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, packed
-from genobit.data.windows import last_in_window
+from genobit.data.windows import ContigRuns, contig_runs, last_in_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,14 +79,16 @@ class LDBlocksMethods:
         span = ld_blocks.parse_span(window)
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         position = model.values(ds, model.VARIANT_POSITION, needed_for="ld_blocks()")
-        starts = labels.starts_of_contigs(ds)
+        runs = contig_runs(ds)
         # Check all variants, so that an error names the index that the Dataset has.
-        last_in_window(len(position), starts, position, span, model.VARIANT_POSITION)
+        last_in_window(len(position), runs, position, span, model.VARIANT_POSITION)
         shares = np.asarray(frequency.allele_frequency(planes, layout))
         kept = ld_blocks.frequent(shares, min_maf)
+        kept = kept[runs.of_variants(len(position))[kept]]
+        starts = np.unique(np.searchsorted(kept, runs.starts))
         last = last_in_window(
             kept.size,
-            np.unique(np.searchsorted(kept, starts)),
+            ContigRuns(starts, np.ones(starts.size, bool)),
             position[kept],
             span,
             model.VARIANT_POSITION,

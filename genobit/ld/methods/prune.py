@@ -9,7 +9,7 @@ import xarray as xr
 
 from genobit.data import aligning, labels, model, packed
 from genobit.data.checks import check_share, check_whole
-from genobit.data.windows import named_window, window_ends
+from genobit.data.windows import contig_runs, named_window, window_ends
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -89,10 +89,12 @@ class LDPruneMethods:
         check_share("threshold", threshold)
         check_whole("step", step)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        starts = labels.starts_of_contigs(ds)
-        windows = ld_prune.sliding_windows(window_ends(ds, window, count=True) + 1, starts, step)
+        runs = contig_runs(ds)
+        reach = window_ends(ds, window, count=True) + 1
+        windows = ld_prune.sliding_windows(reach, runs.starts, step)
         minor = None if allele_frequency is None else _minor(ds, allele_frequency)
-        keep = ld_prune.prune(planes, layout, windows, threshold, minor)
+        placed = runs.of_variants(reach.size)
+        keep = placed & ld_prune.prune(planes, layout, windows, threshold, minor)
         attributes = {
             "long_name": "variant stays when pruned by linkage disequilibrium",
             "window": named_window(window),
@@ -101,6 +103,7 @@ class LDPruneMethods:
             "source": layout.kind + "s",
             "missing": COMPLETE,
             "kept": int(keep.sum()),
+            "unplaced": int((~placed).sum()),
             **labels.contig_attribute(ds),
         }
         mask = xr.DataArray(keep, dims=model.VARIANTS, name="ld_prune", attrs=attributes)
