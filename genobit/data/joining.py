@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,13 +15,15 @@ from genobit.data.checks import check_one_of
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 JOINED = "joined"
 """Attribute of a Dataset: one line for each table that was joined."""
-FAMILY = "sample_family_id"
+FAMILY = labels.FAMILY
+On: TypeAlias = "str | Sequence[str] | Mapping[str, str] | None"
+"""Variables of a key, or their columns; None is `sample_id`, with the family if both have it."""
 HEADERS = {
     model.SAMPLE_ID: ("IID",),
     FAMILY: ("FID",),
@@ -42,6 +44,12 @@ class Source(NamedTuple):
     columns: list[str]
     read: Callable[[Collection[str] | None], pd.DataFrame]
     """Return the rows, with the given columns (None: all columns) as text where that matters."""
+    unnamed: str = ""
+    """Column that is an index without a name."""
+
+    def called(self, column: str) -> str:
+        """Return the name of a column in messages."""
+        return "the index" if column == self.unnamed else repr(column)
 
 
 class _Keys(NamedTuple):
@@ -60,22 +68,28 @@ class _Keys(NamedTuple):
 def join(
     ds: xr.Dataset,
     source: Source,
-    on: str | Sequence[str] | Mapping[str, str],
+    on: On,
     columns: str | Sequence[str] | Mapping[str, str] | None,
     missing: str,
 ) -> xr.Dataset:
     """Return the Dataset with one more variable for each column; see ``ds.genobit.join``."""
     check_one_of("missing", missing, ("keep", "refuse"))
+    family = on is None and key_column(source.columns, FAMILY) is not None
+    if on is None:
+        on = (FAMILY, model.SAMPLE_ID) if family and FAMILY in ds.variables else model.SAMPLE_ID
     dim, ours = _labels(ds, on)
-    keys = _Keys(dim, _key_columns(source, on, ours), _merged(list(ours.values())))
+    keys = _Keys(dim, _key_columns(source, on, ours), _merged(ours))
     wanted = _wanted(ds, source, keys, columns)
     frame = source.read(keys.columns.values())
-    theirs = _labels_of_rows(source, frame, keys)
-    places = _places(keys.labels, theirs)
-    if (places < 0).all():
-        places = _places(_merged(list(_individuals(ours).values())), theirs)
-    if (places < 0).all():
+    theirs = _labels_of_rows(source, frame, keys, ours)
+    for known in _names_in_files(ours):
+        matched = keys._replace(labels=_merged(known))
+        places = _places(matched.labels, theirs)
+        if (places >= 0).any():
+            break
+    else:
         raise KeyError(_no_match(source, keys, ours, theirs))
+    keys = matched
     if missing == "refuse":
         _require_all(source, keys, places)
     variables = {
@@ -84,6 +98,8 @@ def join(
         for column, variable in wanted.items()
     }
     line = _report(source, keys, places, theirs, variables)
+    if family and FAMILY not in ours:
+        line += f"; families are not compared, because the Dataset has no {FAMILY}"
     return with_report(ds, variables, line, warn=bool((places < 0).any()))
 
 
@@ -145,12 +161,19 @@ def _text_of(ds: xr.Dataset, name: str) -> NDArray[np.object_]:
     return labels.text(ds[name].values, name)
 
 
-def _merged(parts: Sequence[NDArray[np.object_]]) -> NDArray[np.object_]:
-    """Return one text for each key; it is empty if a part is."""
-    if len(parts) == 1:
-        return parts[0]
-    out = np.empty(len(parts[0]), object)
-    out[:] = [_BETWEEN.join(key) if all(key) else "" for key in zip(*parts, strict=True)]
+def _merged(parts: Mapping[str, NDArray[np.object_]]) -> NDArray[np.object_]:
+    """Return one text for each key, given the labels of each variable; empty if a part is.
+
+    Beside an individual, a family without a name is that of PLINK.
+    """
+    if {FAMILY, model.SAMPLE_ID} <= parts.keys():
+        family = parts[FAMILY]
+        parts = {**parts, FAMILY: np.where(family == "", labels.NO_FAMILY, family)}
+    columns = list(parts.values())
+    if len(columns) == 1:
+        return columns[0]
+    out = np.empty(len(columns[0]), object)
+    out[:] = [_BETWEEN.join(key) if all(key) else "" for key in zip(*columns, strict=True)]
     return out
 
 
@@ -163,16 +186,21 @@ def _places(ours: NDArray[np.object_], theirs: NDArray[np.object_]) -> NDArray[n
     return places
 
 
-def _individuals(ours: dict[str, NDArray[np.object_]]) -> dict[str, NDArray[np.object_]]:
-    """Return keys whose ``sample_id`` lacks the family that `genobit.open_plink` put before it.
+def _names_in_files(
+    ours: dict[str, NDArray[np.object_]],
+) -> Iterator[dict[str, NDArray[np.object_]]]:
+    """Yield keys with the names that a file may have, the likeliest first.
 
-    It writes FAMILY_INDIVIDUAL where individual ids repeat.
+    Readers write FAMILY_INDIVIDUAL as `sample_id` where individual ids repeat. A selection of
+    samples does not tell whether they repeated.
     """
-    if not {FAMILY, model.SAMPLE_ID} <= ours.keys():
-        return ours
-    parts = zip(ours[FAMILY], ours[model.SAMPLE_ID], strict=True)
-    stripped = labels.text([own.removeprefix(f"{family}_") for family, own in parts])
-    return {**ours, model.SAMPLE_ID: stripped}
+    if {FAMILY, model.SAMPLE_ID} <= ours.keys():
+        both = ours[FAMILY], ours[model.SAMPLE_ID]
+        yield {**ours, model.SAMPLE_ID: labels.individuals(*both)}
+        yield ours
+        yield {**ours, model.SAMPLE_ID: labels.without_family(*both)}
+    else:
+        yield ours
 
 
 def _shown(key: str) -> str:
@@ -186,17 +214,22 @@ def _key_columns(
 ) -> dict[str, str]:
     """Return the column of the table for each variable, by its own name or that of PLINK."""
     given = dict(on) if isinstance(on, dict) else {}
-    by_upper = {column.upper(): column for column in reversed(source.columns)}
     found = {}
     for name in ours:
-        names = [given[name]] if name in given else [name]
-        column = next((n for n in names if n in source.columns), None)
-        if column is None and name not in given:
-            column = next((by_upper[n] for n in HEADERS.get(name, ()) if n in by_upper), None)
+        column = key_column(source.columns, name, given.get(name))
         if column is None:
-            raise KeyError(_no_column(source, names[0], name, ours))
+            raise KeyError(_no_column(source, given.get(name, name), name, ours))
         found[name] = column
     return found
+
+
+def key_column(columns: Sequence[str], name: str, given: str | None = None) -> str | None:
+    """Return the column of a variable: the one given, its own name, or that of PLINK; or None."""
+    wanted = name if given is None else given
+    if wanted in columns or given is not None:
+        return wanted if wanted in columns else None
+    by_upper = {column.upper(): column for column in reversed(columns)}
+    return next((by_upper[n] for n in HEADERS.get(name, ()) if n in by_upper), None)
 
 
 def _no_column(
@@ -242,12 +275,13 @@ def _no_match(
 ) -> str:
     """Return the error for a table that has no row for any member."""
     here, there = (", ".join(map(_shown, side[:3])) or "none" for side in (keys.labels, theirs))
-    columns = " and ".join(map(repr, keys.columns.values()))
+    columns = " and ".join(map(source.called, keys.columns.values()))
     start = (
         f"no {keys.named()} of the Dataset is in {columns} of {source.name}: the Dataset has "
         f"{here}, the table {there}. "
     )
-    others = _candidates(source, ours) if len(ours) == 1 else ""
+    alone = {name: own for name, own in ours.items() if name != FAMILY or len(ours) == 1}
+    others = _candidates(source, alone) if len(alone) == 1 else ""
     if others:
         return start + others[0].upper() + others[1:]
     if keys.columns.keys() == {model.SAMPLE_ID} and any("_" in label for label in keys.labels):
@@ -258,28 +292,43 @@ def _no_match(
     return start + "Give a table of these labels, or name another variable with on="
 
 
-def _labels_of_rows(source: Source, frame: pd.DataFrame, keys: _Keys) -> NDArray[np.object_]:
+def _labels_of_rows(
+    source: Source,
+    frame: pd.DataFrame,
+    keys: _Keys,
+    ours: Mapping[str, NDArray[np.object_]],
+) -> NDArray[np.object_]:
     """Return the key of each row; raise ValueError if one is missing or repeated."""
-    parts = [
-        labels.text(frame[column].to_numpy(object), column) for column in keys.columns.values()
-    ]
+    parts = {
+        name: labels.text(frame[column].to_numpy(object), column)
+        for name, column in keys.columns.items()
+    }
     found = _merged(parts)
-    for column, part in zip(keys.columns.values(), parts, strict=True):
-        empty = np.flatnonzero(part == "")
-        if empty.size:
+    for name, column in keys.columns.items():
+        empty = np.flatnonzero(parts[name] == "")
+        if empty.size and not (name == FAMILY and len(parts) > 1):
             msg = (
-                f"{column!r} of {source.name} is empty in row {empty[0]}: remove the row, or write "
-                "its label. Row 0 is the first below the header"
+                f"{source.called(column)} of {source.name} is empty in row {empty[0]}: remove the "
+                "row, or write its label. Row 0 is the first below the header"
             )
             raise ValueError(msg)
     again = np.flatnonzero(pd.Index(found, dtype=object).duplicated())
     if again.size:
         second = int(again[0])
         first = found.tolist().index(found[second])
-        columns = " and ".join(map(repr, keys.columns.values()))
+        columns = " and ".join(map(source.called, keys.columns.values()))
+        remedy = "keep one row for each"
+        family = key_column(source.columns, FAMILY)
+        if source.unnamed in keys.columns.values():
+            remedy = _candidates(source, ours) or remedy
+        elif keys.columns.keys() == {model.SAMPLE_ID} and family is not None:
+            remedy = (
+                f"{remedy}, or tell them apart by {family!r}: give the Dataset the families as "
+                f"{FAMILY} ({keys.dim}), and join on=({FAMILY!r}, {model.SAMPLE_ID!r})"
+            )
         msg = (
             f"{columns} of {source.name} is {_shown(found[second])} in row {first} and in row "
-            f"{second}: keep one row for each. Row 0 is the first below the header"
+            f"{second}: {remedy}. Row 0 is the first below the header"
         )
         raise ValueError(msg)
     return found

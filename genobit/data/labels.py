@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 ID_OF = {model.VARIANTS: model.VARIANT_ID, model.SAMPLES: model.SAMPLE_ID, "nodes": "node"}
 """Variable that identifies the members of each dimension."""
+FAMILY = "sample_family_id"
+NO_FAMILY = "0"
+"""Code of PLINK and GCTA for a missing family id."""
 
 
 def text(values: Any, name: str = "labels", *, missing: str | None = "") -> NDArray[np.object_]:
@@ -100,18 +103,37 @@ Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
 
 def plain(data: Data) -> Data:
-    """Return data whose labels are numpy arrays; dask cannot compute pandas and Arrow arrays."""
-    whole: Any = data
+    """Return data in the form that the methods read: the accessor and the writers begin with it.
+
+    - The levels of a MultiIndex become plain coordinates.
+    - Labels of pandas and Arrow become numpy arrays, because dask cannot compute those.
+    - Names that are the index of variants or samples become `variant_id` or `sample_id` too, unless
+      a Dataset has that variable.
+    """
+    whole: Any = without_levels(data)
     known = whole.variables if isinstance(whole, xr.Dataset) else whole.coords.variables
     changed = {
         name: as_objects(label, str(name))
         for name, label in known.items()
         if not isinstance(label.dtype, np.dtype)
     }
-    if not changed:
-        return data
-    assigned: Any = whole.assign if isinstance(whole, xr.Dataset) else whole.assign_coords
-    return cast("Data", assigned(changed))
+    if changed:
+        assigned: Any = whole.assign if isinstance(whole, xr.Dataset) else whole.assign_coords
+        whole = assigned(changed)
+    if isinstance(whole, xr.Dataset):
+        named = {
+            ID_OF[dim]: xr.Variable(dim, found, fastpath=True)
+            for dim in (model.VARIANTS, model.SAMPLES)
+            if ID_OF[dim] not in known and (found := ids(whole, dim)) is not None
+        }
+        whole = whole.assign_coords(named) if named else whole
+    return cast("Data", whole)
+
+
+def without_levels(data: Data) -> Data:
+    """Return data with the levels of each MultiIndex as plain coordinates."""
+    dims = {x.dim for x in data.xindexes.values() if isinstance(x, xr.indexes.PandasMultiIndex)}
+    return data.reset_index(list(dims)) if dims else data
 
 
 def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Variable]:
@@ -293,8 +315,39 @@ def _require_adjacent(starts: NDArray[np.int64], contig: NDArray[Any]) -> None:
 
 
 def ids(data: xr.Dataset | xr.DataArray, dim: str) -> NDArray[np.object_] | None:
-    """Return the identifiers along ``dim`` as text (n,); None if the data have none."""
-    return texts_along(data, ID_OF.get(dim, dim), dim)
+    """Return the names of the members of ``dim`` as text (n,); None if the data have none.
+
+    The variable of `ID_OF` has the names, else the index of the dimension. Whole numbers 0, 1, 2
+    and so on are positions, and no names; other numbers than whole ones are no names either.
+    """
+    name = ID_OF.get(dim, dim)
+    found = texts_along(data, name, dim)
+    if found is not None or name == dim:
+        return found
+    index = values_along(data, dim, dim)
+    if index is None or index.dtype.kind not in "OSUTiu":
+        return None
+    if index.dtype.kind in "iu" and np.array_equal(index, np.arange(index.size)):
+        return None
+    return text(index, dim)
+
+
+def individuals(families: NDArray[np.object_], names: NDArray[np.object_]) -> NDArray[np.object_]:
+    """Return individual ids as files have them, with the family beside them.
+
+    Undoes FAMILY_INDIVIDUAL, which readers write as `sample_id` where individual ids repeat.
+    """
+    bare = without_family(families, names)
+    joined = bool((bare != names).all()) and pd.Index(bare).has_duplicates
+    return bare if joined else names
+
+
+def without_family(
+    families: NDArray[np.object_], names: NDArray[np.object_]
+) -> NDArray[np.object_]:
+    """Return names without the family that stands before them."""
+    pairs = zip(families.tolist(), names.tolist(), strict=True)
+    return text([name.removeprefix(f"{family}_") for family, name in pairs])
 
 
 def texts_along(data: xr.Dataset | xr.DataArray, name: str, dim: str) -> NDArray[np.object_] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from genobit.data.labels import require_same as same_labels
+from genobit.data.labels import without_levels
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
@@ -19,11 +20,7 @@ BITS = ("bit", "bits", "feature", "features")
 
 def labels(side: xr.DataArray) -> xr.Dataset:
     """Return the coordinates; an index of several levels is replaced by its levels."""
-    coords = side.coords.to_dataset()
-    for dim, index in side.indexes.items():
-        if index.nlevels > 1 and dim in side.dims:
-            coords = coords.reset_index(dim)
-    return coords
+    return without_levels(side.coords.to_dataset())
 
 
 def dimension_of(

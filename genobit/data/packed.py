@@ -166,7 +166,9 @@ def other_by_variants(
             f"{type(other).__name__}"
         )
         raise TypeError(msg)
-    right, right_layout, planes = by_variants(other, phased=layout.kind == "haplotype")
+    right, right_layout, planes = by_variants(
+        labels.plain(other), phased=layout.kind == "haplotype"
+    )
     _check_same_samples(ds, layout, right, right_layout)
     return right, planes
 

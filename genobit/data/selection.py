@@ -321,7 +321,7 @@ def names_along(data: xr.Dataset | xr.DataArray, dim: str) -> pd.Index:
     named_by = "variant_id" if KINDS[dim] == "variants" else "sample_id"
     found = labels.texts_along(kept, named_by, dim)
     if found is None:
-        found = labels.texts_along(kept, dim, dim)
+        found = labels.ids(kept, dim)
     if KINDS[dim] == "variants":
         found = _with_positions(kept, dim, found)
     if found is None:

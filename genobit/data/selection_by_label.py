@@ -162,7 +162,7 @@ class Genome:
 
 def of_ids(ds: xr.Dataset, names: NDArray[np.object_], dim: str) -> NDArray[np.int64]:
     """Return the position of each id, or -1. Raises ValueError for a repeated id."""
-    variable, ids = _ids(ds, dim)
+    ids = labels.ids(ds, dim)
     if ids is None:
         return np.full(names.size, -1, np.int64)
     wanted = pd.Index(names, dtype=object).unique()
@@ -171,19 +171,10 @@ def of_ids(ds: xr.Dataset, names: NDArray[np.object_], dim: str) -> NDArray[np.i
     repeated = np.flatnonzero(np.bincount(which[there], minlength=wanted.size) > 1)
     if repeated.size:
         k = int(repeated[0])
-        raise _repeated(variable, wanted[k], np.flatnonzero(which == k))
+        raise _repeated(labels.ID_OF[dim], wanted[k], np.flatnonzero(which == k))
     place = np.full(wanted.size, -1, np.int64)
     place[which[there]] = there
     return place[wanted.get_indexer(pd.Index(names, dtype=object))]
-
-
-def _ids(ds: xr.Dataset, dim: str) -> tuple[str, NDArray[np.object_] | None]:
-    """Return the variable that identifies the members of a dimension, and its text, if any."""
-    for name in (labels.ID_OF[dim], dim):
-        values = labels.values_along(ds, name, dim)
-        if values is not None and (name != dim or labels.is_text(labels.decoded(values))):
-            return name, labels.text(values, name)
-    return labels.ID_OF[dim], None
 
 
 def _repeated(variable: str, name: str, places: NDArray[np.int64]) -> ValueError:
@@ -196,7 +187,7 @@ def _repeated(variable: str, name: str, places: NDArray[np.int64]) -> ValueError
 
 def unknown(ds: xr.Dataset, name: str, dim: str, contigs: Sequence[str] = ()) -> KeyError:
     """Return the error for a name that is no id, region or contig, with the closest names."""
-    variable, ids = _ids(ds, dim)
+    variable, ids = labels.ID_OF[dim], labels.ids(ds, dim)
     what = f"{dim}={name!r} is not in {variable}"
     if ids is None:
         what = f"{dim}={name!r}: the Dataset has no {variable} to find it in"

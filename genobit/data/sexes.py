@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 SEX = "sample_sex"
 _CODES = (-1, 0, 1, 2)
 """sgkit writes -1 for an unknown sex."""
+_IN_FILES = {"1": 1, "M": 1, "m": 1, "2": 2, "F": 2, "f": 2}
+"""Codes of PLINK in .fam and .psam files, and in .sample files."""
 
 
 def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
@@ -34,3 +36,8 @@ def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
         msg = f"{SEX} is {given[k]} at samples={k}: {remedy}"
         raise ValueError(msg)
     return np.maximum(values, 0).astype(np.int8)
+
+
+def from_codes(text: NDArray[np.object_]) -> NDArray[np.int8]:
+    """Return 1 (male), 2 (female) or 0 for the codes of a file; 0 for any other code, as PLINK."""
+    return np.array([_IN_FILES.get(code, 0) for code in text.tolist()], np.int8)

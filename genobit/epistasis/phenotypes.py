@@ -104,7 +104,7 @@ def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
     """
     values = _plain(values)
     if values.dtype.kind not in "biuf":
-        msg = f"{name} is of dtype {values.dtype}: a trait takes real numbers"
+        msg = f"{name} is of dtype {values.dtype}: a trait takes real numbers{note and f'; {note}'}"
         raise TypeError(msg)
     numbers = values.astype(np.float64)
     infinite = np.flatnonzero(np.isinf(numbers))

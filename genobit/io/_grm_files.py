@@ -14,7 +14,7 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-from genobit.data import model
+from genobit.data import labels, model
 from genobit.data.guards.bounded import require_text_fits
 from genobit.data.guards.damage import named_damage
 from genobit.data.labels import first_difference, text
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIMS = (model.SAMPLES + "_0", model.SAMPLES + "_1")
-ID, FAMILY = model.SAMPLE_ID, "sample_family_id"
-NO_FAMILY = "0"
-"""Code of PLINK and GCTA for a missing family id."""
+ID, FAMILY, NO_FAMILY = model.SAMPLE_ID, labels.FAMILY, labels.NO_FAMILY
 
 _BLOCK_BYTES = 2**26
 _ONE_CONTIG = (
@@ -110,7 +108,8 @@ def id_pairs(individuals: list[str], families: list[str] | None) -> list[tuple[s
     if families is None:
         families = [NO_FAMILY] * len(individuals)
     else:
-        individuals = _without_family(families, individuals)
+        both = text(families), text(individuals)
+        individuals = labels.individuals(*both).tolist()
     pairs = list(zip(families, individuals, strict=True))
     first: dict[tuple[str, str], int] = {}
     for k, pair in enumerate(pairs):
@@ -124,17 +123,6 @@ def id_pairs(individuals: list[str], families: list[str] | None) -> list[tuple[s
             msg = f"samples={first[pair]} and samples={k} are both {pair}: ids must be unique"
             raise ValueError(msg)
     return pairs
-
-
-def _without_family(families: list[str], individuals: list[str]) -> list[str]:
-    """Undo FAMILY_INDIVIDUAL, which readers use for individual ids that repeat."""
-    bare = [
-        name.removeprefix(family + "_")
-        for family, name in zip(families, individuals, strict=True)
-        if name.startswith(family + "_")
-    ]
-    joined = len(bare) == len(individuals) and len(set(bare)) < len(bare)
-    return bare if joined else individuals
 
 
 def id_text(pairs: Sequence[tuple[str, str]]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.data import model
+from genobit.data import model, sexes
 from genobit.data.guards.bounded import TEXT_COST, require_text_fits
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ _BIM_COST = 6
 """Bytes of memory per byte of a typical .bim."""
 _BLOCK = 2**22
 """Bytes that Arrow parses at once."""
+
+_MISSING = ("na", "nan", "-9", ".")
+"""Missing phenotypes, in any case."""
+_NO_CATEGORY = "NONE"
+"""Missing in a column of categories, where "none" is one, as in plink2."""
 
 Fault = Callable[[list[str]], str | None]
 
@@ -134,23 +139,21 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
     """Return the columns of a .fam file by name.
 
     `family_id`, `id`, `father_id`, `mother_id`: object arrays of str, "0" for none as in the file;
-    `sex`: int8, 1 male, 2 female, 0 for any other code, as in PLINK; `phenotype`: float64, NaN if
-    missing; `phenotype_zero`: bool, True for a 0 that is read as missing.
+    `sex`: int8 of `sexes.from_codes`; `phenotype`: text, for `phenotype_variable`.
 
     Raises FileNotFoundError for a missing file, and ValueError for a malformed line or for two
     lines with the same family and sample id.
     """
     _require_file(path, TEXT_COST)
-    table = _read_table(path, FAM_COLUMNS, _fam_fault)
-    sex = table["sex"].to_numpy(object)
+    table = _read_table(path, FAM_COLUMNS)
     fam = {
         "family_id": table["family id"].to_numpy(object),
         "individual_id": table["sample id"].to_numpy(object),
         "father_id": table["father id"].to_numpy(object),
         "mother_id": table["mother id"].to_numpy(object),
-        "sex": np.where(sex == "1", 1, np.where(sex == "2", 2, 0)).astype(np.int8),
+        "sex": sexes.from_codes(table["sex"].to_numpy(object)),
+        "phenotype": table["phenotype"].to_numpy(object),
     }
-    fam["phenotype"], fam["phenotype_zero"] = _phenotype(path, table["phenotype"])
     fam["id"] = sample_ids(path, fam["family_id"], fam.pop("individual_id"))
     return fam
 
@@ -191,7 +194,7 @@ def _require_file(path: Path, cost: int) -> None:
     require_text_fits(path, cost)
 
 
-def _read_table(path: Path, columns: tuple[str, ...], fault: Fault) -> pd.DataFrame:
+def _read_table(path: Path, columns: tuple[str, ...], fault: Fault | None = None) -> pd.DataFrame:
     """Read whitespace-separated text as strings, refusing lines of the wrong width."""
     import pandas as pd
 
@@ -217,7 +220,7 @@ def _read_table(path: Path, columns: tuple[str, ...], fault: Fault) -> pd.DataFr
     return table
 
 
-def _line_error(path: Path, columns: tuple[str, ...], fault: Fault) -> ValueError:
+def _line_error(path: Path, columns: tuple[str, ...], fault: Fault | None) -> ValueError:
     """Return the error for the first bad line of a file that did not parse."""
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
@@ -226,7 +229,7 @@ def _line_error(path: Path, columns: tuple[str, ...], fault: Fault) -> ValueErro
             except UnicodeDecodeError:
                 reason: str | None = "it is not UTF-8 text"
             else:
-                reason = _width_fault(fields, columns) or fault(fields)
+                reason = _width_fault(fields, columns) or (fault(fields) if fault else None)
             if reason:
                 return ValueError(f"{path}, line {number}: {reason}.")
     return ValueError(f"{path} could not be read as {len(columns)} columns of text.")
@@ -278,24 +281,49 @@ def _bim_fault(fields: list[str]) -> str | None:
     return None
 
 
-def _fam_fault(fields: list[str]) -> str | None:
-    try:
-        phenotypes(np.array([fields[5]], dtype=object))
-    except ValueError:
-        return (
-            f"phenotype is {fields[5]!r}, not a number; write categories as 1 and 2, "
-            "missing as -9 or NA"
-        )
-    return None
+def phenotype_variable(
+    text: np.ndarray, name: str, suffix: str, column: str
+) -> tuple[np.ndarray, dict[str, str]]:
+    """Return a phenotype and its attributes: float64, or categories if a value is text.
 
-
-def phenotype_note(
-    name: str, suffix: str, values: np.ndarray, zero: np.ndarray, column: str
-) -> dict[str, str]:
-    """Return attributes that warn about phenotypes coded 0 and 1.
-
-    ``zero`` is where 0 was read as missing; ``column`` is the code that reads the file's column.
+    Missing is NaN, or "" among categories. Attributes say what may be a mistake. ``name`` is the
+    name of the variable, ``suffix`` that of the file, and ``column`` the code that reads its text.
     """
+    missing = np.array([value.casefold() in _MISSING for value in text], bool)
+    try:
+        values, zero = _phenotypes(np.where(missing, "nan", text))
+    except ValueError:
+        missing |= text == _NO_CATEGORY
+        return np.where(missing, "", text), _note_on_text(text, missing, name, suffix)
+    return values, _note_on_zeros(values, zero, name, suffix, column)
+
+
+def _note_on_text(text: np.ndarray, missing: np.ndarray, name: str, suffix: str) -> dict[str, str]:
+    """Return attributes that warn about numbers among categories, as plink2 refuses them."""
+    number = np.array([_is_number(value) for value in text], bool) & ~missing
+    if not number.any():
+        return {}
+    k, other = int(number.argmax()), int((~number & ~missing).argmax())
+    note = (
+        f"the {suffix} has text and numbers as phenotypes, {text[other]!r} at samples={other} and "
+        f"{text[k]!r} at samples={k}: all are categories. If they are a trait: "
+        f"ds.assign({name}=('samples', pd.to_numeric(ds.{name}, errors='coerce')))"
+    )
+    return {"note": note}
+
+
+def _is_number(value: str) -> bool:
+    try:
+        real_numbers(np.array([value], object))
+    except ValueError:
+        return False
+    return True
+
+
+def _note_on_zeros(
+    values: np.ndarray, zero: np.ndarray, name: str, suffix: str, column: str
+) -> dict[str, str]:
+    """Return attributes that warn about phenotypes coded 0 and 1; ``zero``: 0 read as missing."""
     known = values[~np.isnan(values)]
     if not zero.any() or not known.size or (known == 2).any():
         return {}
@@ -310,25 +338,14 @@ def phenotype_note(
     return {"note": note}
 
 
-def _missing_as_nan(value: str) -> str:
-    return "nan" if value == "-9" or value.casefold() == "na" else value
-
-
-def _phenotype(path: Path, column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    try:
-        return phenotypes(column.to_numpy(object))
-    except ValueError as error:
-        raise _line_error(path, FAM_COLUMNS, _fam_fault) from error
-
-
-def phenotypes(text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _phenotypes(text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return phenotypes as float64 with PLINK's missing codes as NaN, and where that code was 0.
 
     PLINK takes a column of only 0, 1, 2 and -9 for case/control, and then 0 is missing
     (https://www.cog-genomics.org/plink/1.9/input#pheno_encoding). In a quantitative trait 0 is a
     value. Raises ValueError for text that is not a number.
     """
-    values = real_numbers(np.array([_missing_as_nan(value) for value in text], dtype=object))
+    values = real_numbers(text)
     values[values == -9] = np.nan
     classes = np.isin(values[~np.isnan(values)], (0.0, 1.0, 2.0)).all()
     zero = (values == 0) & classes

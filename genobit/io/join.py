@@ -12,7 +12,7 @@ import xarray as xr
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from genobit.data.joining import Source
+    from genobit.data.joining import On, Source
 
 
 CONVENTIONS = {
@@ -32,7 +32,7 @@ class JoinMethods:
         self,
         table: Any,
         *,
-        on: str | Sequence[str] | Mapping[str, str] = "sample_id",
+        on: str | Sequence[str] | Mapping[str, str] | None = None,
         columns: str | Sequence[str] | Mapping[str, str] | None = None,
         missing: str = "keep",
         convention: str | None = None,
@@ -50,10 +50,11 @@ class JoinMethods:
         on
             Variable of the Dataset that is matched with the key column of the table, such as
             "sample_id", "variant_id" or "sample_family_id". Several variables form a key together:
-            ``("sample_family_id", "sample_id")``. The key column of the table has the same name, or
-            PLINK's name for it: IID, FID, SNP or ID, CHROM or CHR, POS or BP. For another name,
-            give ``{"sample_id": "name of the column"}``. The index of a pandas frame is a column
-            too.
+            ``("sample_family_id", "sample_id")``. This pair is the default if the table and the
+            Dataset both have families, as in PLINK; otherwise the default is "sample_id". The key
+            column of the table has the same name, or PLINK's name for it: IID, FID, SNP or ID,
+            CHROM or CHR, POS or BP. For another name, give ``{"sample_id": "name of the column"}``.
+            If a pandas frame has no such column, its index is the key.
         columns
             Columns to add: a name, a list of names, or a dictionary that gives new names, ``{"sex":
             "reported_sex"}``. The default is all columns except the key, FID and IID.
@@ -157,9 +158,7 @@ class JoinMethods:
         return with_genetic_positions(self._ds, table)
 
 
-def source_of(
-    table: Any, on: str | Sequence[str] | Mapping[str, str], convention: str | None = None
-) -> Source:
+def source_of(table: Any, on: On, convention: str | None = None) -> Source:
     """Return a table in any accepted form, ready to be read."""
     from genobit.data.checks import check_one_of
     from genobit.data.joining import Source
@@ -176,32 +175,37 @@ def source_of(
     if convention is not None:
         msg = f"convention={convention!r} is for files: give a path, or leave it out for a frame"
         raise ValueError(msg)
+    names = ["sample_id"] if on is None else [on] if isinstance(on, str) else list(on)
+    keys = {name: on.get(name) if isinstance(on, dict) else None for name in names}
+    index = ""
     if isinstance(table, xr.Dataset | xr.DataArray):
-        names = [on] if isinstance(on, str) else list(on)
-        keys = [on[name] if isinstance(on, dict) else name for name in names]
-        frame = tables.frame_of_xarray(table, keys)
+        frame = tables.frame_of_xarray(table, [own or name for name, own in keys.items()])
     else:
         expected = "a path, a frame of pandas or polars, a Series, a Dataset or a DataArray"
-        frame = _with_index(tables.frame_of(table, "the table", expected), on)
+        frame, index = _with_index(tables.frame_of(table, "the table", expected), keys)
     columns = [str(column) for column in frame.columns]
     tables.require_unique("the table", columns)
     frame.columns = columns
-    return Source("the table", columns, lambda _: frame)
+    return Source("the table", columns, lambda _: frame, index)
 
 
-def _with_index(frame: pd.DataFrame, on: str | Sequence[str] | Mapping[str, str]) -> pd.DataFrame:
-    """Return a copy with the index as columns, unless it is the default 0, 1, 2, ...
+def _with_index(frame: pd.DataFrame, keys: Mapping[str, str | None]) -> tuple[pd.DataFrame, str]:
+    """Return a copy with the levels of the index as columns, and the name of one without a name.
 
-    An index without a name gets the name of the only key.
+    A column comes before a level of its name. An index without a name is the only key if no column
+    is, and else it is dropped; so is the default 0, 1, 2, ...
     """
-    index = frame.index
-    if index.equals(pd.RangeIndex(len(index))) and index.name is None:
-        return frame.copy(deep=False)
-    names = [on] if isinstance(on, str) else list(on)
-    if index.name is None and index.nlevels == 1 and len(names) == 1:
-        key = on[names[0]] if isinstance(on, dict) else names[0]
-        if key not in frame.columns:
-            frame = frame.rename_axis(index=key)
-    if index.nlevels == 1 and frame.index.name is None:
-        return frame.reset_index(drop=True)
-    return frame.reset_index()
+    from genobit.data.joining import key_column
+
+    index, own = frame.index, ""
+    columns = [str(column) for column in frame.columns]
+    if index.nlevels == 1 and index.name is None:
+        counted = index.equals(pd.RangeIndex(len(index)))
+        if counted or len(keys) != 1 or key_column(columns, *next(iter(keys.items()))) is not None:
+            return frame.reset_index(drop=True), ""
+        own = next(given or name for name, given in keys.items())
+        frame = frame.rename_axis(index=own)
+    known = [level for level, name in enumerate(frame.index.names) if name in frame.columns]
+    if known:
+        frame = frame.reset_index(level=known, drop=True)
+    return (frame if len(known) == index.nlevels else frame.reset_index()), own

@@ -21,7 +21,7 @@ from genobit.io import _remote
 from genobit.io._chunks import row_chunks
 from genobit.io._plink_text import (
     genetic_positions,
-    phenotype_note,
+    phenotype_variable,
     read_bim,
     read_fam,
     without_skipped,
@@ -236,9 +236,10 @@ def open_plink(
       position is left out, as in PLINK; `variant_position.attrs["note"]` counts them.
     - `sample_id` (the individual id, or FAMILY_INDIVIDUAL if individual ids repeat),
       `sample_family_id`, `sample_father_id`, `sample_mother_id`, `sample_sex` (0
-      unknown, 1 male, 2 female).
-    - `sample_phenotype`: NaN for -9 and NA. In a case/control phenotype, 0 is NaN too, as in
-      PLINK. If the file has 0 and 1 but never 2, `attrs["note"]` warns that 0 became NaN.
+      unknown, 1 or M male, 2 or F female).
+    - `sample_phenotype`: NaN for -9, NA and ".". In a case/control phenotype, 0 is NaN too, as in
+      PLINK. If the file has 0 and 1 but never 2, `attrs["note"]` warns that 0 became NaN. A column
+      with text, such as names of populations, holds categories; "" is missing.
 
     A dosage is the number of copies of A1, as stated in
     `call_genotype.attrs["counted_allele"]`.
@@ -301,13 +302,11 @@ def sample_variables(
 ) -> dict[str, tuple[str, np.ndarray, dict[str, str]]]:
     """Return the variables of what `read_fam` read of a path."""
     column = f"pd.read_csv({path.name!r}, sep=r'\\s+', header=None)[5]"
-    note = phenotype_note(
-        "sample_phenotype", path.suffix, fam["phenotype"], fam["phenotype_zero"], column
-    )
-    names = ("id", "family_id", "father_id", "mother_id", "sex", "phenotype")
-    return {
-        f"sample_{name}": ("samples", fam[name], note if name == "phenotype" else {})
-        for name in names
+    name = "sample_phenotype"
+    phenotype = phenotype_variable(fam["phenotype"], name, path.suffix, column)
+    names = ("id", "family_id", "father_id", "mother_id", "sex")
+    return {f"sample_{key}": ("samples", fam[key], {}) for key in names} | {
+        name: ("samples", *phenotype)
     }
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
+from genobit.data import labels
 from genobit.data.guards.bounded import GZIP, TEXT_COST
 from genobit.data.guards.damage import named_damage
 from genobit.engine.files import local_path
@@ -283,6 +284,7 @@ def frame_of_xarray(table: xr.Dataset | xr.DataArray, on: Collection[str]) -> pd
             msg = "the table is a DataArray without a name: name it, array.rename('bmi')"
             raise ValueError(msg)
         table = table.to_dataset()
+    table = labels.plain(table)
     first = next(iter(on))
     if first not in table.variables or table[first].ndim != 1:
         known = ", ".join(str(k) for k, v in table.variables.items() if v.ndim == 1) or "none"
@@ -292,6 +294,12 @@ def frame_of_xarray(table: xr.Dataset | xr.DataArray, on: Collection[str]) -> pd
         )
         raise KeyError(msg)
     dims = table[first].dims
+    # The index of the dimension repeats its names.
+    index = set(dims) - set(on)
     return pd.DataFrame(
-        {str(name): v.values for name, v in table.variables.items() if v.dims == dims}
+        {
+            str(name): v.values
+            for name, v in table.variables.items()
+            if v.dims == dims and name not in index
+        }
     )

@@ -35,12 +35,15 @@ def test_sample_file(tmp_path: Path) -> None:
     path = without_ids(tmp_path / "a.bgen")
     with pytest.raises(ValueError, match=r"holds no sample ids, and a\.sample is not beside it"):
         gb.open_bgen(path)
-    rows = "".join(f"f{k // 2} {name} 0 {k % 3}\n" for k, name in enumerate(IDS))
+    sexes = "01M2Ff0m"
+    rows = "".join(f"f{k // 2} {name} 0 {sexes[k % 8]}\n" for k, name in enumerate(IDS))
     sample_file(tmp_path / "a.sample", "ID_1 ID_2 missing sex\n0 0 0 D\n" + rows)
     ds = gb.open_bgen(path)
     assert ds.sample_id.values.tolist() == IDS
     assert ds.sample_family_id.values.tolist() == [f"f{k // 2}" for k in range(N_SAMPLES)]
-    assert ds.sample_sex.values.tolist() == [k % 3 for k in range(N_SAMPLES)]
+    assert ds.sample_sex.values.tolist() == [
+        [0, 1, 1, 2, 2, 2, 0, 1][k % 8] for k in range(N_SAMPLES)
+    ]
     one = sample_file(tmp_path / "b.sample", "ID\n0\n" + "\n".join(IDS) + "\n\n")
     named = gb.open_bgen(path, sample=one)
     assert named.sample_id.values.tolist() == IDS

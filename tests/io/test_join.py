@@ -6,6 +6,7 @@ import gzip
 import logging
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
+from tests.programs import PLINK2, plink2
 
 KINDS = ["U", object, "S", np.dtypes.StringDType(), "pandas", "int"]
 
@@ -107,6 +109,123 @@ def test_family_and_individual__form_a_key_together(joined: bool) -> None:
     table = pd.DataFrame({"FID": family, "IID": own, "x": range(5)}).iloc[[3, 1, 4, 0]]
     found = ds.genobit.join(table, on=("sample_family_id", "sample_id"))
     np.testing.assert_array_equal(found.x.values, [0, 1, np.nan, 3, 4])
+
+
+FAMILIES = ["a", "a", "b", "b", "0"]
+WITHIN = ["1", "2", "1", "3", "1"]
+"""Individual ids, which repeat between families."""
+ROWS = [("b", "1", 31.0), ("a", "3", 99.0), ("0", "1", 51.0), ("a", "1", 11.0), ("b", "2", 99.0)]
+"""Family, individual and value; other families have the individuals 2 and 3."""
+VALUES = [11.0, np.nan, 31.0, np.nan, 51.0]
+
+
+def table_of_families(form: str, folder: Path) -> Any:
+    lines = [f"{family} {own} {x}\n" for family, own, x in ROWS]
+    table = pd.DataFrame(ROWS, columns=["FID", "IID", "x"])
+    forms = {
+        "columns": table,
+        "own names": table.rename(columns={"FID": "sample_family_id", "IID": "sample_id"}),
+        "index": table.set_index(["FID", "IID"]),
+        "index beside columns": table.set_index(["FID", "IID"], drop=False),
+        "filtered": pd.concat([table, table])[[True] * 5 + [False] * 5].sort_values("x"),
+        "empty family": table.replace({"FID": {"0": None}}),
+    }
+    if form in forms:
+        return forms[form]
+    head = {".sample": "ID_1 ID_2 x\n0 0 C\n"}.get(form, "FID IID x\n")
+    if form.startswith("plain"):
+        form, head = form.removeprefix("plain"), ""
+    return write(folder / f"a{form}", head + "".join(lines))
+
+
+@pytest.mark.parametrize("ids", ["FAMILY_INDIVIDUAL", "individual"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "columns", "own names", "index", "index beside columns", "filtered", "empty family",
+        ".tsv", ".pheno", "plain.pheno", ".covar", "plain.covar", ".sample",
+    ],
+)  # fmt: skip
+def test_families__are_part_of_the_key_of_every_table(tmp_path: Path, form: str, ids: str) -> None:
+    names = [f"{family}_{own}" for family, own in zip(FAMILIES, WITHIN, strict=True)]
+    ds = genotypes().assign(
+        sample_family_id=("samples", FAMILIES),
+        sample_id=("samples", names if ids == "FAMILY_INDIVIDUAL" else WITHIN),
+    )
+    found = ds.genobit.join(table_of_families(form, tmp_path))
+    name = {"plain.pheno": "PHENO1", "plain.covar": "COVAR1"}.get(form, "x")
+    np.testing.assert_array_equal(found[name], VALUES)
+    assert "by sample_family_id, sample_id: 3 of 5 samples have a row" in found.attrs["joined"]
+    # The same individuals in other families are other people.
+    one = ds.isel(samples=[0, 2])
+    with pytest.raises(KeyError, match=r"no sample_family_id, sample_id of the Dataset is in"):
+        one.assign(sample_family_id=("samples", ["q", "q"])).genobit.join(
+            table_of_families(form, tmp_path)
+        )
+
+
+@PLINK2
+@pytest.mark.parametrize("head", [True, False])
+def test_families__equal_plink2(tmp_path: Path, head: bool) -> None:
+    ds = genotypes().assign(sample_family_id=("samples", FAMILIES), sample_id=("samples", WITHIN))
+    bed = gb.to_plink(ds, tmp_path / "a")
+    table = table_of_families(".pheno" if head else "plain.pheno", tmp_path)
+    fileset = ("--bfile", str(bed.with_suffix("")))
+    plink2(tmp_path / "b", *fileset, "--pheno", str(table), "--make-just-fam")
+    theirs = [line.split()[5] for line in (tmp_path / "b.fam").read_text().splitlines()]
+    ours = gb.open_plink(bed).genobit.join(table)["x" if head else "PHENO1"]
+    np.testing.assert_array_equal(ours, [np.nan if x == "-9" else float(x) for x in theirs])
+
+
+def test_families__that_only_one_side_has() -> None:
+    table = pd.DataFrame({"FID": ["f", "g"], "IID": ["s1", "s0"], "x": [1.0, 2.0]})
+    found = genotypes(2).genobit.join(table)
+    assert found.x.values.tolist() == [2, 1]
+    words = "; families are not compared, because the Dataset has no sample_family_id"
+    assert found.attrs["joined"].endswith(words)
+    ds = genotypes(2).assign(sample_family_id=("samples", ["0", "0"]))
+    with pytest.raises(KeyError, match=r"'IID' has 2 of the 2 sample_id; did you mean on=\{") as no:
+        ds.genobit.join(table)
+    on = eval(str(no.value.args[0]).partition("on=")[2].rstrip("?"))
+    for alone in (on, "sample_id"):
+        assert ds.genobit.join(table, on=alone).x.values.tolist() == [2, 1]
+    assert ds.genobit.join(table.drop(columns="FID")).x.values.tolist() == [2, 1]
+    within = table.assign(IID=["s1", "s1"])
+    with pytest.raises(ValueError, match=r"or tell them apart by 'FID': give the Dataset the fam"):
+        genotypes(2).genobit.join(within)
+
+
+FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "filtered": lambda t: t[t.x > 1],
+    "sorted": lambda t: t.sort_values("x", ascending=False),
+    "concatenated": lambda t: pd.concat([t[:2], t[2:].reset_index(drop=True)]),
+    "every second row": lambda t: t[::2],
+    "labelled by its ids too": lambda t: t.set_index(t.columns[0], drop=False),
+    "labelled by other words": lambda t: t.set_index(pd.Index(list("vwxyz"))),
+    "index": lambda t: t.set_index(t.columns[0]).rename_axis(None),
+    "named index": lambda t: t.set_index(t.columns[0]),
+    "series": lambda t: t.set_index(t.columns[0]).x,
+}
+
+
+@pytest.mark.parametrize("key", ["sample_id", "IID", "iid", "lab"])
+@pytest.mark.parametrize("form", FRAMES)
+def test_the_column_of_the_ids__comes_before_the_index(form: str, key: str) -> None:
+    whole = frame(x=[4.0, 0.0, 2.0, 1.0, 3.0]).rename(columns={"sample_id": key})
+    table = FRAMES[form](whole)
+    kept = set(pd.DataFrame(table)["x"])
+    found = genotypes().genobit.join(table, on={"sample_id": "lab"} if key == "lab" else None)
+    np.testing.assert_array_equal(found.x, [x if x in kept else np.nan for x in range(5)])
+
+
+def test_an_index_that_has_no_ids__is_named() -> None:
+    table = frame(x=range(5)).rename(columns={"sample_id": "lab"})
+    words = r"in the index of the table: .* Column 'lab' has 5 of the 5 sample_id; did you mean on="
+    with pytest.raises(KeyError, match=words):
+        genotypes().genobit.join(table[::-1])
+    words = r"the index of the table is '0' in row 0 and in row 2: column 'lab' has 5 of the 5"
+    with pytest.raises(ValueError, match=words):
+        genotypes().genobit.join(pd.concat([table[:2], table[2:].reset_index(drop=True)]))
 
 
 def test_packed__gets_coordinates_and_computes_nothing() -> None:

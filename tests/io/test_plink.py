@@ -15,11 +15,14 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+import genobit as gb
 from genobit.io import _plink_text
 from genobit.io._plink_text import plain_bim
 from genobit.io.kernels.bed import expand_bed_rows
+from genobit.io.pgen_files._psam import read_samples
 from genobit.io.plink import BedFile, bed_source, open_plink
 from tests.laziness import raise_if_dask_computes
+from tests.programs import PLINK2, plink2
 
 BED_FILES = [
     "asthma_cc/asthma_cc",
@@ -380,12 +383,60 @@ def test_ids_that_look_missing_stay_text(cohort: Path) -> None:
         ("1 2 0 -9 1 2 NA", [1, 2, np.nan, np.nan, 1, 2, np.nan]),
         ("0 0.5 -9 1 2 3 -1", [0, 0.5, np.nan, 1, 2, 3, -1]),
         ("-9 -9 -9.0 nan NaN NA 0", [np.nan] * 7),
+        ("1 2 . . 1 2 na", [1, 2, np.nan, np.nan, 1, 2, np.nan]),
+        (". . . . . . .", [np.nan] * 7),
+        ("Han Tai . NONE none NA -9", ["Han", "Tai", "", "", "none", "", ""]),
+        ("case control . case case 0 2", ["case", "control", "", "case", "case", "0", "2"]),
+        ("1.5 1_5 2 2 3 3 3", ["1.5", "1_5", "2", "2", "3", "3", "3"]),
     ],
 )
-def test_missing_phenotypes(cohort: Path, column: str, expected: list[float]) -> None:
+def test_missing_phenotypes_and_categories(
+    cohort: Path, column: str, expected: list[float] | list[str]
+) -> None:
     fam = "".join(f"F S{i} 0 0 0 {value}\n" for i, value in enumerate(column.split()))
     cohort.with_suffix(".fam").write_text(fam)
-    np.testing.assert_array_equal(open_plink(cohort).sample_phenotype, expected)
+    ds = open_plink(cohort)
+    np.testing.assert_array_equal(ds.sample_phenotype, expected)
+    psam = cohort.with_suffix(".psam")
+    psam.write_text(fam)
+    again, attrs = read_samples(psam)["sample_phenotype"][1:]
+    np.testing.assert_array_equal(again, expected)
+    assert (
+        ("note" in attrs)
+        == ("note" in ds.sample_phenotype.attrs)
+        == any(isinstance(value, str) and value[:1].isdigit() for value in expected)
+    )
+
+
+def test_numbers_among_categories__are_explained(cohort: Path) -> None:
+    values = ["1.5", "2", "3.25", "4", "two", "6", "."]
+    cohort.with_suffix(".fam").write_text(
+        "".join(f"F S{i} 0 0 0 {value}\n" for i, value in enumerate(values))
+    )
+    ds = open_plink(cohort)
+    words = r"a trait takes real numbers; the .fam has text .* 'two' at samples=4 and '1.5' at s"
+    with pytest.raises(TypeError, match=words) as raised:
+        ds.genobit.epistasis("phenotype", order=1, statistic="linear", progress=False)
+    remedy = str(raised.value).partition("a trait: ")[2]
+    mended = eval(remedy, {"ds": ds, "pd": pd})
+    right = [1.5, 2, 3.25, 4, np.nan, 6, np.nan]
+    np.testing.assert_array_equal(mended.sample_phenotype, right)
+
+
+@PLINK2
+def test_sexes_and_categories__equal_plink2(cohort: Path) -> None:
+    rows = zip("1M2Ff0m", ["Han", "Tai", "NONE", "none", "a-1", "Han", "x"], strict=True)
+    cohort.with_suffix(".fam").write_text(
+        "".join(f"F S{i} 0 0 {sex} {group}\n" for i, (sex, group) in enumerate(rows))
+    )
+    ds = open_plink(cohort)
+    plink2(cohort.with_name("b"), "--bfile", str(cohort.with_suffix("")), "--make-just-psam")
+    theirs = read_samples(cohort.with_name("b.psam"))
+    for name in ("sample_sex", "sample_phenotype"):
+        np.testing.assert_array_equal(ds[name], theirs[name][1])
+    assert ds.sample_sex.values.tolist() == [1, 1, 2, 2, 2, 0, 1]
+    with pytest.raises(TypeError, match=r"leave them out, ds.drop_vars\('sample_phenotype'\)"):
+        gb.to_plink(ds, cohort.with_name("c"))
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -508,8 +559,6 @@ def test_malformed_first_line(cohort: Path, line: str) -> None:
     ("line", "message"),
     [
         ("F S 0 0 1\n", "line 7: it has 5 fields .*phenotype"),
-        ("F S 0 0 1 case\n", "line 7: phenotype is 'case', not a number"),
-        ("F S 0 0 1 1_5\n", "line 7: phenotype is '1_5', not a number"),
         ("F S3 0 0 1 1\n", r"line 7: sample F S3 \(samples index 6\) is already on line 4"),
     ],
 )

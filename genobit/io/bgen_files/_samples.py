@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.data import sexes
 from genobit.data.guards.bounded import read_bytes
 from genobit.data.guards.damage import named_damage
 
@@ -19,9 +20,9 @@ FIRST_LINE = 3
 def read_sample_file(path: Path) -> dict[str, np.ndarray]:
     """Return the columns that identify samples, and their sex if the file has it.
 
-    `individual`: ID_2, or the only id; `family`: ID_1, if it is another; `sex`: int8, 1 male, 2
-    female, 0 for any other code. Raises FileNotFoundError for a missing file, and ValueError with
-    the number of the first malformed line.
+    `individual`: ID_2, or the only id; `family`: ID_1, if it is another; `sex`: int8 of
+    `sexes.from_codes`. Raises FileNotFoundError for a missing file, and ValueError with the number
+    of the first malformed line.
     """
     if not path.is_file():
         msg = f"{path} does not exist. Give the .sample file as sample=."
@@ -49,6 +50,5 @@ def read_sample_file(path: Path) -> dict[str, np.ndarray]:
     if two and not np.isin(table[:, 0], ["0", "NA"]).all() and (table[:, 0] != table[:, 1]).any():
         found["family"] = table[:, 0]
     if "sex" in (lower := [name.lower() for name in names]):
-        sex = table[:, lower.index("sex")]
-        found["sex"] = np.where(sex == "1", 1, np.where(sex == "2", 2, 0)).astype(np.int8)
+        found["sex"] = sexes.from_codes(table[:, lower.index("sex")])
     return found

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.io._plink_text import phenotype_note, phenotypes, read_fam, sample_ids
+from genobit.data import sexes
+from genobit.io._plink_text import phenotype_variable, read_fam, sample_ids
 from genobit.io.pgen_files._table import Table
 from genobit.io.plink import sample_variables
 
@@ -25,11 +26,6 @@ COLUMNS = {
     "PHENO1": "sample_phenotype",
 }
 """Variable of each known column of a .psam; another column NAME is ``sample_NAME``."""
-_SEXES = {"1": 1, "M": 1, "m": 1, "2": 2, "F": 2, "f": 2}
-_MISSING = ("na", "nan", "-9")
-"""Missing in any case."""
-_NO_CATEGORY = "NONE"
-"""Missing in a column of categories, where "none" is one, as in plink2."""
 
 
 def read_samples(path: Path) -> dict[str, Variable]:
@@ -70,14 +66,9 @@ def _variable(path: Path, column: str, name: str, text: NDArray[Any]) -> Variabl
     if column in {"FID", "PAT", "MAT", "SID"}:
         return _labels(text)
     if column == "SEX":
-        return "samples", np.array([_SEXES.get(code, 0) for code in text], np.int8), {}
-    try:
-        values, zero = phenotypes(text)
-    except ValueError:
-        missing = [x == _NO_CATEGORY or x.casefold() in _MISSING for x in text]
-        return _labels(np.where(missing, "", text))
+        return "samples", sexes.from_codes(text), {}
     code = f"pd.read_csv({path.name!r}, sep=r'\\s+')[{column!r}]"
-    return "samples", values, phenotype_note(name, path.suffix, values, zero, code)
+    return "samples", *phenotype_variable(text, name, path.suffix, code)
 
 
 def _labels(text: NDArray[Any]) -> Variable:

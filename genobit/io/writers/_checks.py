@@ -29,14 +29,15 @@ _REQUIRED = {
 """Variables that each format needs: their dimensions, and values for data without labels."""
 
 
-def require_dataset(ds: object, function: str) -> None:
-    """Raise TypeError for anything but a Dataset, such as its genotypes alone."""
+def require_dataset(ds: object, function: str) -> xr.Dataset:
+    """Return a Dataset with its labels in plain form; raise TypeError for anything else."""
     if not isinstance(ds, xr.Dataset):
         msg = (
             f"{function} takes a Dataset of genotypes with their labels, not {type(ds).__name__}: "
             "give ds, not ds.call_genotype"
         )
         raise TypeError(msg)
+    return labels.plain(ds)
 
 
 def require_labels(ds: xr.Dataset, files: str) -> None:
@@ -44,10 +45,13 @@ def require_labels(ds: xr.Dataset, files: str) -> None:
     for name, (dims, example) in _REQUIRED.items():
         along = (dims,) if isinstance(dims, str) else ()
         if name not in ds.variables or (along and ds[name].dims != along):
-            msg = (
-                f"the Dataset has no variable {name!r} along {dims!r}, and {files} needs it. If "
-                f"nothing is known: ds.assign({name}=({dims!r}, {example}))"
-            )
+            msg = f"the Dataset has no variable {name!r} along {dims!r}, and {files} needs it. "
+            if dims in ds.coords:
+                msg += (
+                    f"If the index of {dims!r} has it: "
+                    f"ds.assign({name}=({dims!r}, ds.{dims}.values)). "
+                )
+            msg += f"If nothing is known: ds.assign({name}=({dims!r}, {example}))"
             raise KeyError(msg)
 
 
@@ -113,7 +117,9 @@ def samples(ds: xr.Dataset) -> list[tuple[str, str]]:
 
 def numbers(ds: xr.Dataset, name: str, dim: str) -> NDArray[np.float64] | None:
     """Return a variable along ``dim``, None without it; raise TypeError if it is not of numbers."""
-    categories = "; write categories as 1 and 2" if dim == model.SAMPLES else ""
+    categories = ""
+    if dim == model.SAMPLES:
+        categories = f"; write categories as 1 and 2, or leave them out, ds.drop_vars({name!r})"
     given = labels.values_along(ds, name, dim)
     if given is None:
         return None

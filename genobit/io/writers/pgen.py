@@ -121,7 +121,7 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
     >>> gb.open_pgen(path).call_genotype.values.tolist()
     [[[0, 1], [1, 1]], [[2, 0], [-1, -1]]]
     """
-    require_dataset(ds, "to_pgen")
+    ds = require_dataset(ds, "to_pgen")
     half = HALF_REMEDY
     if model.layout_of(ds) is not None:
         ds, half = unpacked(ds), HALF_REMEDY_OF_PLANES

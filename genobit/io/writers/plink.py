@@ -101,7 +101,7 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
     >>> bed.read_bytes().hex(" "), bed.with_suffix(".bim").read_text()
     ('6c 1b 01 12', '22\trs1\t0\t1000\tG\tA\n')
     """
-    require_dataset(ds, "to_plink")
+    ds = require_dataset(ds, "to_plink")
     bed, bim, fam = paths = _paths(prefix)
     for path in paths:
         if path.exists():

@@ -97,7 +97,7 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     >>> again.call_genotype.values.tolist(), again.contig_id.values.tolist()
     ([[[0, 1], [1, 1], [-1, -1]]], ['22'])
     """
-    require_dataset(ds, "to_vcf_zarr")
+    ds = require_dataset(ds, "to_vcf_zarr")
     place = local_path(path, "to_vcf_zarr", WRITE).absolute()
     if place.exists():
         msg = f"{place} exists: remove it, or name another path"
