@@ -112,8 +112,10 @@ class GenobitDatasetAccessor(
             Dimension of the rows of a plane. "variants" (the default) suits LD, rank correlation
             and epistasis. "samples" suits relationship matrices and principal components.
         phased
-            Pack haplotypes instead of dosages. If the Dataset has ``call_genotype_phased``, an
-            unphased heterozygous call raises an error.
+            Pack haplotypes instead of dosages. An unphased call with different alleles raises an
+            error, and without ``call_genotype_phased`` no call is phased. Homozygous and haploid
+            calls need no phase. If the order of alleles is the phase, say so:
+            ``ds.assign(call_genotype_phased=ds.call_genotype.notnull().all("ploidy"))``.
         multiallelic
             Rule for variants with more than two alleles. "refuse" (the default) raises an error.
             "drop" removes them. "split" makes one row per alternative allele. Each of these rows

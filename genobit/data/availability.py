@@ -119,7 +119,7 @@ def unmet_need(ds: xr.Dataset, method: str) -> str:
     >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
     >>> unmet_need(ds, "grm"), unmet_need(ds.isel(ploidy=[0]), "grm"), unmet_need(ds, "ld_clump")
-    ('', 'ploidy 2 (here 1)', 'variant_position')
+    ('', 'ploidy 2 (here 1): ds.isel(ploidy=[0, 0])', 'variant_position')
     """
     needs, layout = METHODS[method].needs, model.layout_of(ds)
     found = _unmet_by_calls(ds, needs) if layout is None else _unmet_by_planes(layout, needs)
@@ -141,7 +141,8 @@ def _unmet_by_calls(ds: xr.Dataset, needs: Needs) -> str:
     if needs.ploidy == 1:
         return f"haploid calls (here ploidy {ploidy}): ds.isel(ploidy=[0])"
     packed = ", or pack(phased=True)" if needs in {_OF_VARIANTS, _BY_POSITION} else ""
-    return f"ploidy {needs.ploidy} (here {ploidy}){packed}"
+    twice = ": ds.isel(ploidy=[0, 0])" if ploidy == 1 else ""
+    return f"ploidy {needs.ploidy} (here {ploidy}){twice}{packed}"
 
 
 def _unmet_by_planes(layout: Layout, needs: Needs) -> str:

@@ -90,15 +90,30 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
     return calls
 
 
-def require_phase(ds: xr.Dataset) -> None:
-    """Raise TypeError if the phase is not boolean: NaN and the text "False" would be true."""
-    if CALL_GENOTYPE_PHASED not in ds or ds[CALL_GENOTYPE_PHASED].dtype == bool:
-        return
+def phase_of(ds: xr.Dataset) -> xr.DataArray | None:
+    """Return which calls are phased (variants, samples); None says that none is.
+
+    Raises TypeError if the phase is not boolean: NaN and the text "False" would be true.
+    """
+    if CALL_GENOTYPE_PHASED not in ds:
+        return None
+    if ds[CALL_GENOTYPE_PHASED].dtype == bool:
+        return ds[CALL_GENOTYPE_PHASED].transpose(VARIANTS, SAMPLES)
     name, found = CALL_GENOTYPE_PHASED, ds[CALL_GENOTYPE_PHASED].dtype
     remedy = f"ds.assign({name}=ds.{name} == 1)"
     if found.kind not in "iuf":
         remedy = f"true where the phase is known, such as ds.assign({name}=ds.{name} == 'True')"
     raise TypeError(f"{name} is {found}, expected booleans: {remedy}")
+
+
+def require_diploid(name: str, ploidy: int) -> None:
+    """Raise ValueError for calls that have no dosage, because their ploidy is not 2."""
+    if ploidy == 2:
+        return
+    remedy = "analyse haplotypes, which linkage takes with phased=True"
+    if ploidy == 1:
+        remedy = f"count each allele twice, ds.isel(ploidy=[0, 0]) of the genotypes, or {remedy}"
+    raise ValueError(f"{name} has ploidy {ploidy}, a dosage needs 2: {remedy}")
 
 
 def _other_than_calls(ds: xr.Dataset) -> str:

@@ -196,9 +196,7 @@ def _names(ds: xr.Dataset, layout: Layout) -> list[str]:
 def _dosages(planes: dict[str, da.Array], layout: Layout) -> tuple[Layout, dict[str, da.Array]]:
     from genobit.engine.schedule.packing import as_dosages
 
-    if layout.ploidy != 2:
-        msg = f"dosages need ploidy 2, the haplotypes are of ploidy {layout.ploidy}"
-        raise ValueError(msg)
+    model.require_diploid("the packed Dataset", layout.ploidy)
     samples = layout.bits // 2
     return Layout("dosage", layout.rows, samples, 1), as_dosages(planes, samples)
 

@@ -70,21 +70,10 @@ def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
     samples, ploidy = calls.sizes[model.SAMPLES], calls.sizes[model.PLOIDY]
     along = samples if rows == "variants" else calls.sizes[model.VARIANTS]
     if not phased:
-        if ploidy != 2:
-            msg = (
-                f"{model.CALL_GENOTYPE} has ploidy {ploidy}, a dosage needs 2: pack haplotypes "
-                "with phased=True"
-            )
-            raise ValueError(msg)
+        model.require_diploid(model.CALL_GENOTYPE, ploidy)
         return Layout("dosage", rows, along, 1)
     if rows == "samples":
         msg = "haplotypes are packed with rows='variants'; rows='samples' takes dosages"
-        raise ValueError(msg)
-    if "plink_bed" in calls.attrs:
-        msg = (
-            "phased=True needs phased genotypes, and a PLINK 1 .bed keeps no phase: pack dosages "
-            "(phased=False), or open the phased VCF"
-        )
         raise ValueError(msg)
     return Layout("haplotype", rows, samples * ploidy, ploidy)
 
@@ -167,10 +156,9 @@ def _call_planes(
     from genobit.engine.schedule import packing
 
     data = calls.chunk().data
-    if layout.kind == "haplotype" and model.CALL_GENOTYPE_PHASED in ds and layout.ploidy > 1:
-        model.require_phase(ds)
-        phased = ds[model.CALL_GENOTYPE_PHASED].transpose(model.VARIANTS, model.SAMPLES)
-        data = packing.require_phased(data, phased.chunk().data, along[0])
+    if layout.kind == "haplotype" and layout.ploidy > 1:
+        phased = model.phase_of(ds)
+        data = packing.require_phased(data, None if phased is None else phased.data, along[0])
     refuse, haploid = rules
     return packing.pack_calls(
         data, layout, *along, chunk=chunk, refuse_missing=refuse, haploid=haploid

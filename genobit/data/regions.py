@@ -30,7 +30,7 @@ _LARGEST = 10**12
 
 @dataclass(frozen=True)
 class Region:
-    """Positions `start` to `end` of a contig, both included, counted from 1."""
+    """Positions `start` to `end` of a contig, both included, counted as `variant_position` is."""
 
     contig: str
     start: int = 1
@@ -118,14 +118,9 @@ def _ends(start: str, end: str, region: str) -> tuple[int, int | None]:
     """Return the first and last position of a region from their texts; no text is no end."""
     first, unit = _position(start, region)
     last, end_unit = _position(end, region) if end else (None, "")
-    if unit and not first:
-        first = 1  # 0Mb is the start of a contig
     factor = _UNITS[end_unit]
     if factor > 1 and not unit and last is not None and 1 < first <= last / factor:
         msg = f"Region {region!r}: write the unit of both positions, {start}{end_unit}-{end}."
-        raise ValueError(msg)
-    if first < 1:
-        msg = f"Region {region!r}: positions count from 1."
         raise ValueError(msg)
     if last is not None and last < first:
         msg = f"Region {region!r} ends before it begins: swap the positions."

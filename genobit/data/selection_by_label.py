@@ -144,11 +144,13 @@ class Genome:
     def _at(self, region: str, name: str) -> NDArray[np.int64] | None:
         """Return the only variant at a position, or None."""
         there = self.inside(parse_region(region, self.contigs))
-        if not there.size:
-            return None
         if there.size > 1:
-            raise _repeated(model.VARIANT_POSITION, name, there)
-        return there
+            msg = (
+                f"{name!r} is the position of {there.size} variants, variants={_listed(there)}: "
+                f"select all by the region {region!r}, or one by its index"
+            )
+            raise ValueError(msg)
+        return there if there.size else None
 
     def _positions(self) -> NDArray[Any]:
         if self._position is None:
@@ -178,11 +180,14 @@ def of_ids(ds: xr.Dataset, names: NDArray[np.object_], dim: str) -> NDArray[np.i
 
 
 def _repeated(variable: str, name: str, places: NDArray[np.int64]) -> ValueError:
-    shown = ", ".join(map(str, places[:5])) + (", ..." if places.size > 5 else "")
     return ValueError(
-        f"{name!r} names {places.size} members in {variable}, at positions {shown}: select by "
-        "position, or give unique identifiers"
+        f"{name!r} names {places.size} members in {variable}, at index {_listed(places)}: select "
+        "by index, or give unique identifiers"
     )
+
+
+def _listed(places: NDArray[np.int64]) -> str:
+    return ", ".join(map(str, places[:5])) + (", ..." if places.size > 5 else "")
 
 
 def unknown(ds: xr.Dataset, name: str, dim: str, contigs: Sequence[str] = ()) -> KeyError:

@@ -72,7 +72,7 @@ def write_contigs(path: Path, folder: Path, region: Region | None) -> list[Path]
     if not n_written:
         raise _nothing_found(path, region, [*dict.fromkeys([*declared, *seen])])
     if not n_called:
-        raise no_genotypes(path)
+        raise no_genotypes(path, n_written)
     return _add_headers([body for body in seen.values() if body.exists()], seen, filters, columns)
 
 
@@ -124,8 +124,10 @@ def _has_genotypes(fields: list[bytes]) -> bool:
     return fields[8] == b"GT" or fields[8].startswith(b"GT:")
 
 
-def no_genotypes(path: Path) -> ValueError:
-    """Return the error for a file whose records have no GT."""
+def no_genotypes(path: Path, records: int) -> ValueError:
+    """Return the error for a file of no records, or of records that have no GT."""
+    if not records:
+        return _nothing_found(path, None, [])
     return ValueError(
         f"{path} has no genotypes: no record that was read has GT in its FORMAT column. Call "
         "genotypes first, or open the file that has them."
@@ -242,7 +244,7 @@ def _all_records(vcf, path: Path) -> Lines:  # type: ignore[no-untyped-def]
 def _query(vcf, region: Region, path: Path) -> Lines:  # type: ignore[no-untyped-def]
     import warnings
 
-    records = vcf(f"{{{region.contig}}}:{region.start}-{region.end or ''}")
+    records = vcf(f"{{{region.contig}}}:{max(region.start, 1)}-{region.end or ''}")
     with named_failure(path, _CHECK):
         # cyvcf2 warns of an empty region; _nothing_found gives a better message.
         with warnings.catch_warnings():
@@ -263,6 +265,11 @@ def _read_header(
     columns = header[-1].split(b"\t")
     if len(columns) <= _FIXED_COLUMNS:
         msg = f"{path} has no samples, so no genotypes: its #CHROM line has {len(columns)} columns."
+        if len(header[-1].split()) > _FIXED_COLUMNS:
+            msg = (
+                f"{path} has blanks in its #CHROM line, where a VCF has tabs: "
+                r"sed '/^##/!s/ \+/\t/g' FILE > NEW"
+            )
         raise ValueError(msg)
     filters = dict.fromkeys(_ids(header, b"##FILTER="))
     filters.pop(b"PASS", None)

@@ -266,7 +266,7 @@ def _settle_ploidy(source: Path, store: Path) -> None:
         for contig in np.unique(contigs[part]):
             haploid_on[contig] |= found[contigs[part] == contig].any(axis=0)
     if not called and not check_records(source):
-        raise no_genotypes(source)
+        raise no_genotypes(source, calls.shape[0])
     for part in rows:
         block, phase = np.asarray(calls[part]), np.asarray(phased[part])
         haploid = _is_haploid(block)

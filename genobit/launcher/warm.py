@@ -104,6 +104,7 @@ def _cohorts() -> Iterator[xr.Dataset]:
         yield xr.Dataset(
             {
                 "call_genotype": (("variants", "samples", "ploidy"), here),
+                "call_genotype_phased": (("variants", "samples"), np.ones(here.shape[:2], bool)),
                 "variant_contig": ("variants", np.zeros(VARIANTS, np.int64)),
                 "variant_position": ("variants", np.arange(1, VARIANTS + 1)),
                 "sample_case": ("samples", rng.integers(0, 2, SAMPLES)),

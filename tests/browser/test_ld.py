@@ -46,6 +46,7 @@ ds = xr.Dataset(
             ("variants", "samples", "ploidy"),
             haplotypes.reshape(n_variants, n_haplotypes // 2, 2),
         ),
+        "call_genotype_phased": (("variants", "samples"), np.ones((n_variants, 200), bool)),
         "variant_position": ("variants", position),
         "variant_contig": ("variants", np.zeros(n_variants, np.int32)),
         "variant_id": ("variants", np.array([f"v{k}" for k in range(n_variants)])),

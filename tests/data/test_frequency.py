@@ -32,7 +32,7 @@ def test_allele_frequency__of_haplotypes_and_dosages(
     seed: int, samples: int, missing: float, chunks: tuple | None
 ) -> None:
     calls = random_calls(seed, 9, samples, missing=missing)
-    ds = cohort(calls, chunks=chunks)
+    ds = cohort(calls, chunks=chunks, phased=True)
     found = ds.genobit.pack(phased=True).genobit.allele_frequency()
     np.testing.assert_array_equal(found, frequency(calls))
     # A dosage with one allele missing is missing as a whole.

@@ -56,11 +56,15 @@ def lazy(ds: xr.Dataset) -> xr.Dataset:
     return ds.assign(call_genotype=ds.call_genotype.chunk(variants=3))
 
 
+def phased(ds: xr.Dataset) -> xr.Dataset:
+    return ds.assign(call_genotype_phased=ds.call_genotype.notnull().all("ploidy"))
+
+
 FORMS = {
     "genotypes": lambda ds: ds,
     "lazy": lazy,
     "dosages": lambda ds: ds.genobit.pack(),
-    "haplotypes": lambda ds: lazy(ds).genobit.pack(phased=True),
+    "haplotypes": lambda ds: phased(lazy(ds)).genobit.pack(phased=True),
     "by samples": lambda ds: ds.genobit.pack(rows="samples"),
 }
 
@@ -196,14 +200,20 @@ def test_refuses(
 
 def test_repeated_names_are_refused_with_their_positions() -> None:
     ds = cohort().assign(variant_id=("variants", ["a", "b", "a", *"......"][:8]))
-    with pytest.raises(ValueError, match="'a' names 2 members in variant_id, at positions 0, 2:"):
+    with pytest.raises(ValueError, match="'a' names 2 members in variant_id, at index 0, 2:"):
         ds.genobit.sel(variants=["b", "a"])
     assert ds.genobit.sel(variants="b").variant_position.values.tolist() == [2_000]
     twice = cohort().assign(variant_position=("variants", [5] * 8))
-    with pytest.raises(
-        ValueError, match=r"'2:5' names 3 members in variant_position, at .* 2, 3, 4"
-    ):
+    with pytest.raises(ValueError, match=r"'2:5' is the position of 3 .*=2, 3, 4: .*'2:5-5'"):
         twice.genobit.sel(variants="2:5")
+    assert twice.genobit.sel(variants="2:5-5").sizes["variants"] == 3
+
+
+def test_a_region_may_hold_position_zero() -> None:
+    ds = cohort().assign(variant_position=("variants", [0, 50, 0, 50, 51, 0, 0, 0]))
+    for region, expected in (("2:0-50", [0, 50]), ("2:1-50", [50]), ("2", [0, 50, 51])):
+        found = ds.genobit.sel(variants=region)
+        assert found.variant_position.values.tolist() == expected
 
 
 def test_missing_labels_are_named() -> None:
@@ -227,7 +237,7 @@ def test_other_takes_names_of_variants() -> None:
         xr.testing.assert_equal(some.drop_attrs(), whole.isel(variants_1=[0, 1, 2]).drop_attrs())
     tau = ds.genobit.kendall("tau_b", compute=True)
     xr.testing.assert_equal(
-        ds.genobit.pack(phased=True).genobit.kendall("tau_b", other="rs3", compute=True),
+        phased(ds).genobit.pack(phased=True).genobit.kendall("tau_b", other="rs3", compute=True),
         tau.isel(variants_1=[2]),
     )
     with pytest.raises(KeyError, match="did you mean 'rs3'"):

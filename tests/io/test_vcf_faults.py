@@ -96,12 +96,16 @@ def test_a_dot_of_another_store_is_packed_and_one_allele_is_refused() -> None:
     calls = np.array([[[0, 1], [-1, -2], [1, 1]]], "int8")
     ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
     assert ds.genobit.allele_frequency().values.tolist() == [0.75]
-    for call in ([0, -2], [-2, -1], [-2, -2]):
+    for call, told in (
+        ([0, -2], "this sample has lower ploidy"),
+        ([-2, -1], "-2 fills a call after its first allele only"),
+        ([-2, -2], r"calls of -2 alone missing: ds.assign\(call_genotype="),
+    ):
         calls[0, 2] = call
-        with pytest.raises(
-            ValueError, match=r"is -2 at variants=0, samples=2: this sample has low"
-        ):
+        with pytest.raises(ValueError, match=f"is -2 at variants=0, samples=2: .*{told}") as error:
             ds.genobit.pack().compute()
+    remedy = str(error.value).rpartition("missing: ")[2]
+    assert eval(remedy, {"ds": ds}).genobit.allele_frequency().values.tolist() == [0.5]
 
 
 # Positions

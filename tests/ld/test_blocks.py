@@ -141,7 +141,7 @@ def test_blocks__of_many_passes_and_more_rows_than_a_panel() -> None:
 def test_blocks__have_labels() -> None:
     calls = mosaic_calls(3, 60, 80)
     calls[5] = 0
-    ds = cohort(calls, contigs=2)
+    ds = cohort(calls, contigs=2, phased=True)
     found = ds.genobit.ld_blocks()
     block = found["block"].values
     assert block[5] == -1

@@ -173,6 +173,7 @@ def simulated() -> xr.Dataset:
     ds = xr.Dataset(
         {
             "call_genotype": (("variants", "samples", "ploidy"), calls.reshape(-1, 100, 2)),
+            "call_genotype_phased": (("variants", "samples"), np.ones((len(calls), 100), bool)),
             "variant_position": ("variants", mutated.sites_position.astype(int)),
             "variant_contig": ("variants", np.zeros(len(calls), int)),
         }

@@ -30,6 +30,7 @@ def genotypes() -> xr.Dataset:
     return xr.Dataset(
         {
             "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "call_genotype_phased": (("variants", "samples"), np.ones(calls.shape[:2], bool)),
             "variant_position": ("variants", position),
             "variant_contig": ("variants", contig),
             "variant_id": ("variants", np.array([f"v{k}" for k in range(n_variants)])),
@@ -182,7 +183,7 @@ def test_the_id_of_a_variant_goes_to_it(bits):
     twice = bits.assign_coords(variant_id=("variants", np.repeat(["a", "b"], 60)))
     explorer = twice.genobit.explore.ld()
     explorer.go_to("b")
-    assert "'b' names 60 members in variant_id, at positions 60, 61" in explorer.status
+    assert "'b' names 60 members in variant_id, at index 60, 61" in explorer.status
 
 
 @pytest.mark.parametrize("text", ["chr1:10kb-12kb, v3", "1:10,000-12,000,v3", "v3;1:10000..12e3"])

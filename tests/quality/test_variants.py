@@ -188,7 +188,7 @@ def test_variant_stats__name_what_is_wrong() -> None:
 
 
 def test_allele_frequency__of_haplotypes_counts_each_called_one() -> None:
-    ds = cohort(random_calls(3, 9, 20, missing=0.3))
+    ds = cohort(random_calls(3, 9, 20, missing=0.3), phased=True)
     haplotypes = ds.genobit.pack(phased=True)
     called = ds.call_genotype.values >= 0
     right = (ds.call_genotype.values == 1).sum(axis=(1, 2)) / called.sum(axis=(1, 2))

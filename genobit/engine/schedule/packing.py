@@ -154,6 +154,8 @@ def _pack_chunk(
         narrow = pairs.reshape(narrow.shape)
         rule, i, k = kernel(narrow, alleles, limits, refuse_missing, planes)
     if rule != pack.FINE:
+        if narrow[i, k - k % ploidy] == -2:
+            rule = pack.VALUE
         raise ValueError(_complaint(rule, narrow[i, k], positions[i], k // ploidy, limits[i]))
     return _oriented(planes, layout, bits)
 
@@ -172,16 +174,24 @@ def _as_int8(calls: NDArray[Any], positions: NDArray[np.int64]) -> NDArray[np.in
     return np.ascontiguousarray(calls.astype(np.int8))
 
 
+EXPECTED_CALL = (
+    "expected an allele index or -1 (missing); -2 fills a call after its first allele only. To "
+    "make calls of -2 alone missing: ds.assign(call_genotype=ds.call_genotype.where("
+    "(ds.call_genotype != -2).any('ploidy'), -1))"
+)
+"""Values that a call may have, for messages."""
+
+
 def _complaint(rule: int, call: int, variant: int, sample: int, limit: int) -> str:
     from genobit.engine.bits import pack
 
     place = f"call_genotype is {call} at variants={variant}, samples={sample}"
     return {
         pack.ALLELE: (
-            f"{place}: expected alleles 0..{limit}; name all alleles in variant_allele and pack "
-            "with multiallelic='drop' or 'split'"
+            f"{place}: expected alleles 0..{limit}; name all alleles of that variant in "
+            "variant_allele, or make the call missing (-1)"
         ),
-        pack.VALUE: f"{place}: expected -1 (missing), -2 (lower ploidy) or an allele index",
+        pack.VALUE: f"{place}: {EXPECTED_CALL}",
         pack.PLOIDY: (
             f"{place}: this sample has lower ploidy here, which has no diploid dosage; select "
             "diploid samples or variants, or pack with phased=True to analyse haplotypes (to_plink "
@@ -202,12 +212,14 @@ def _oriented(planes: NDArray[np.uint64], layout: Layout, bits: int) -> NDArray[
     return np.stack([transpose_bits(plane, bits) for plane in planes])
 
 
-def require_phased(calls: da.Array, phased: da.Array, numbers: NDArray[np.int64]) -> da.Array:
+def require_phased(calls: da.Array, phased: Any | None, numbers: NDArray[np.int64]) -> da.Array:
     """Return the calls; an unphased heterozygous call is an error when its chunk is computed.
 
-    calls: (variants, samples, ploidy); phased: (variants, samples); numbers: (variants,), the
-    number of each variant in the message.
+    calls: (variants, samples, ploidy); phased: (variants, samples), None if no call is phased;
+    numbers: (variants,), the number of each variant in the message.
     """
+    if phased is None:
+        phased = np.broadcast_to(np.False_, calls.shape[:2])
     positions = [
         da.from_array(along, chunks=(calls.chunks[axis],))
         for axis, along in enumerate((numbers, np.arange(calls.shape[1])))
@@ -217,7 +229,7 @@ def require_phased(calls: da.Array, phased: da.Array, numbers: NDArray[np.int64]
         "vch",
         calls,
         "vch",
-        phased.rechunk(calls.chunks[:2]),
+        da.asarray(phased).rechunk(calls.chunks[:2]),
         "vc",
         positions[0],
         "v",
@@ -248,7 +260,9 @@ def _check_phase(
             msg = (
                 f"the call {'/'.join(map(str, calls[i, s]))} at variants={variants[i]}, "
                 f"samples={samples[s]} has different alleles and is not phased: pack dosages "
-                "(phased=False), or phase the genotypes first"
+                "(phased=False), or phase the genotypes first. If the order of the alleles is the "
+                "phase in all calls: "
+                "ds.assign(call_genotype_phased=ds.call_genotype.notnull().all('ploidy'))"
             )
             raise ValueError(msg)
     return calls

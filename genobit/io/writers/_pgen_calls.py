@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import model
+from genobit.engine.schedule.packing import EXPECTED_CALL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +60,7 @@ def alleles_to_write(
         raise ValueError(
             {
                 kernels.ALLELE: f"{place}, and variant_allele names alleles 0..{limits[i]} there",
-                kernels.VALUE: f"{place}: expected -1 (missing), -2 (lower ploidy) or an allele",
+                kernels.VALUE: f"{place}: {EXPECTED_CALL}",
                 kernels.HALF: f"{place}, and a .pgen holds no call with one missing allele. {half}",
             }[rule]
         )

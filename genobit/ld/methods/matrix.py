@@ -42,7 +42,7 @@ class LDMethods:
         phased
             Correlate haplotypes (True) or dosages (False: the composite LD of ``plink --r2``). By
             default, a packed Dataset keeps its haplotypes or dosages, and ``call_genotype`` is
-            converted to dosages.
+            converted to dosages. Haplotypes need phased calls, as in `pack`.
         other
             Variants to compare with: a Dataset of the same samples, or ids or regions of this
             Dataset, such as `"rs4988235"`. They become the columns of the result. By default all

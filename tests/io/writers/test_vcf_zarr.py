@@ -138,7 +138,7 @@ def test_planes__become_calls(tmp_path: Path, phased: bool) -> None:
 def test_haploid_calls__of_genotypes_stay_and_those_of_planes_lack_an_allele(
     tmp_path: Path,
 ) -> None:
-    ds = cohort(np.array([[[1, -2], [0, -2], [1, 0]]], np.int8))
+    ds = cohort(np.array([[[1, -2], [0, -2], [1, 0]]], np.int8), phased=True)
     again = gb.open_vcf_zarr(gb.to_vcf_zarr(ds, tmp_path / "a.vcz"))
     np.testing.assert_array_equal(again.call_genotype, ds.call_genotype)
     planes = gb.open_vcf_zarr(gb.to_vcf_zarr(ds.genobit.pack(phased=True), tmp_path / "b.vcz"))
