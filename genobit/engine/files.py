@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import shutil
+import time
 import uuid
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 # Match one slash: Path("s3://bucket") keeps only one. A single letter is a Windows drive. fsspec
 # chains protocols, as in "zip::https://".
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+:/")
+_LAST_CHUNK = 0.2
+"""Seconds in which a thread writes the chunk that it has begun."""
+_TRIES = 3
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
@@ -94,13 +98,14 @@ def full_disk(error: BaseException | None) -> OSError | None:
 
 
 @contextmanager
-def replacing(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
+def replacing(*paths: str | os.PathLike[str], overwrite: bool = False) -> Iterator[list[Path]]:
     """Yield paths to write to, beside the given ones; when the block succeeds they replace them.
 
     After an error the new files are removed and the old files are unchanged. A device or a pipe is
     written to directly. A symbolic link stays, and the file it points to is replaced. Raises
-    FileNotFoundError if the folder does not exist, IsADirectoryError if a path is a folder, and
-    OSError with the path if the disk is full.
+    FileExistsError for an existing file without ``overwrite``, FileNotFoundError if the folder does
+    not exist, IsADirectoryError if a path is a folder, and OSError with the path if the disk is
+    full.
 
     Examples
     --------
@@ -112,6 +117,10 @@ def replacing(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
     ('complete', ['note.txt'])
     """
     targets = [Path(os.path.realpath(path)) for path in paths]
+    for path, target in zip(paths, targets, strict=True):
+        if target.is_file() and not overwrite:
+            msg = f"{path} exists: name another path, or replace it with overwrite=True"
+            raise FileExistsError(msg)
     written = [_beside(target) for target in targets]
     try:
         with disk_full_named(targets[0]):
@@ -124,7 +133,7 @@ def replacing(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
     finally:
         for new, target in zip(written, targets, strict=True):
             if new != target:
-                _remove(new)
+                remove(new)
 
 
 def _beside(target: Path) -> Path:
@@ -141,8 +150,12 @@ def _beside(target: Path) -> Path:
     return target.with_name(f".{target.stem[:40]}-{uuid.uuid4().hex[:12]}.partial{target.suffix}")
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir():
+def remove(path: Path) -> None:
+    """Remove a file or folder, if it is there, beside threads that may still write to it."""
+    for _ in range(_TRIES):
+        if not path.is_dir():
+            path.unlink(missing_ok=True)
+            return
         shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+        # After an error or Ctrl-C, a running thread makes the folder again for its last chunk.
+        time.sleep(_LAST_CHUNK)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FLOAT = "<f4"
 
 
-def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
+def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a relationship matrix for GCTA: PREFIX.grm.bin, PREFIX.grm.N.bin, PREFIX.grm.id.
 
     Rows are computed and written a chunk at a time, so a lazy matrix need not fit in memory. The
@@ -41,6 +41,8 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
         rounded to float32.
     prefix
         Path without the endings.
+    overwrite
+        Whether to replace existing files. Otherwise an existing file is an error.
 
     Raises
     ------
@@ -48,6 +50,8 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
         If ``grm`` is not a DataArray of real numbers.
     KeyError
         If ``grm`` has no sample ids or no number of variants.
+    FileExistsError
+        If one of the files exists.
     ValueError
         For other dimensions, ids that the format cannot hold, or an element that is NaN or
         infinite. GCTA would accept a file with such an element and fail later.
@@ -83,7 +87,7 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str]) -> None:
         files.named(prefix, suffix, "to_gcta", WRITE)
         for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")
     ]
-    with replacing(*paths) as (values, numbers, names):
+    with replacing(*paths, overwrite=overwrite) as (values, numbers, names):
         with values.open("wb") as value_file, numbers.open("wb") as count_file:
             arrays = [array.astype(_FLOAT) for array in (grm.data, counts)]
             for start, (block, count) in files.row_blocks(*arrays, triangle=True):

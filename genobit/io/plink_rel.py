@@ -37,6 +37,7 @@ def to_plink_rel(
     *,
     form: str = "square",
     digits: int = 6,
+    overwrite: bool = False,
 ) -> None:
     r"""Write a relationship matrix in the format of ``plink --make-rel``, with PREFIX.rel.id.
 
@@ -55,6 +56,8 @@ def to_plink_rel(
         off-diagonal tile twice.
     digits
         Significant digits of text. PLINK prints 6; 17 digits are lossless.
+    overwrite
+        Whether to replace existing files. Otherwise an existing file is an error.
 
     Raises
     ------
@@ -62,6 +65,8 @@ def to_plink_rel(
         If ``grm`` is not a DataArray of real numbers.
     KeyError
         If ``grm`` has no sample ids.
+    FileExistsError
+        If one of the files exists.
     ValueError
         For other dimensions, ids that the format cannot hold, an unknown form, or a number of
         digits outside 1 to 17.
@@ -93,7 +98,7 @@ def to_plink_rel(
         files.named(prefix, suffix, "to_plink_rel", WRITE)
         for suffix in (_BINARY if binary else _TEXT, ".rel.id")
     ]
-    with replacing(*paths) as (values, names):
+    with replacing(*paths, overwrite=overwrite) as (values, names):
         with values.open("wb") as file:
             for start, (block,) in files.row_blocks(grm.data.astype(np.float64), triangle=triangle):
                 for k, row in enumerate(block, start=start + 1):

@@ -163,7 +163,7 @@ def newick(
     return written[-1] + ";"
 
 
-def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
+def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write trees to a file.
 
     Parameters
@@ -172,10 +172,14 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
         Newick text, a list of Newick texts, or the Dataset that a tree search returns.
     path
         File to write. The suffixes .nex, .nexus and .nxs select NEXUS. Other files are Newick, with
-        one tree per line. An existing file is replaced when the new one is complete.
+        one tree per line.
+    overwrite
+        Whether to replace an existing file. Otherwise an existing file is an error.
 
     Raises
     ------
+    FileExistsError
+        If the file exists.
     ValueError
         If a text is not Newick. For NEXUS, also if a name has a control character, such as a line
         break.
@@ -197,7 +201,7 @@ def to_trees(trees: Any, path: str | os.PathLike[str]) -> None:
     target = local_path(path, "to_trees", WRITE)
     if target.suffix.lower() in _NEXUS_SUFFIXES:
         whole = _as_nexus(texts)
-    with replacing(target) as (new,):
+    with replacing(target, overwrite=overwrite) as (new,):
         new.write_text(whole, encoding="utf-8")
 
 

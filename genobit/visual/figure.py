@@ -140,9 +140,9 @@ class Figure:
         Parameters
         ----------
         path
-            Path of a file that ends in .pdf, .svg, .png or .html. An existing file is replaced. PDF
-            and SVG keep text as text. PNG has 300 pixels per inch. The HTML page is interactive and
-            needs no network.
+            Path of a file that ends in .pdf, .svg, .png or .html. PDF and SVG keep text as text.
+            PNG has 300 pixels per inch. The HTML page is interactive and needs no network. An
+            existing file is replaced: figures are drawn many times, and again from their data.
         width_mm
             Width of PDF, SVG and PNG in millimetres, as for `to_matplotlib`.
 
@@ -172,7 +172,7 @@ class Figure:
                 f"a figure cannot be saved as {target.name!r}; end the name with "
                 f"{', '.join(_PAPERS)} or .html"
             )
-        with replacing(target) as (new,):
+        with replacing(target, overwrite=True) as (new,):
             if ending == ".html":
                 new.write_text(page_of(self.hv, target.stem), encoding="utf-8")
             else:

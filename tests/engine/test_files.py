@@ -50,18 +50,25 @@ def expression() -> xr.DataArray:
     return xr.DataArray(values, dims=("gene", "sample"))
 
 
+def calls() -> xr.Dataset:
+    return cohort(random_calls(1, 30, 20))
+
+
 def packed() -> xr.Dataset:
-    return cohort(random_calls(1, 30, 20)).genobit.pack()
+    return calls().genobit.pack()
 
 
 WRITERS: dict[str, Callable[[Any], Any]] = {
-    "to_trees": lambda path: gb.to_trees("((a,b),c,d);", path),
-    "to_trees of NEXUS": lambda path: gb.to_trees("((a,b),c,d);", f"{path}.nex"),
-    "to_graphml": lambda path: pairs().to_graphml(path),
-    "to_cytoscape": lambda path: pairs().to_cytoscape(path),
+    "to_trees": lambda path, **more: gb.to_trees("((a,b),c,d);", path, **more),
+    "to_trees of NEXUS": lambda path, **more: gb.to_trees("((a,b),c,d);", f"{path}.nex", **more),
+    "to_graphml": lambda path, **more: pairs().to_graphml(path, **more),
+    "to_cytoscape": lambda path, **more: pairs().to_cytoscape(path, **more),
     "kendall_pairs": lambda path: expression().genobit.kendall_pairs(0.1, None).to_parquet(path),
-    "to_gcta": lambda path: gb.to_gcta(grm(), path),
-    "to_plink_rel": lambda path: gb.to_plink_rel(grm(), path),
+    "to_gcta": lambda path, **more: gb.to_gcta(grm(), path, **more),
+    "to_plink_rel": lambda path, **more: gb.to_plink_rel(grm(), path, **more),
+    "to_plink": lambda path, **more: gb.to_plink(calls(), path, **more),
+    "to_pgen": lambda path, **more: gb.to_pgen(calls(), path, **more),
+    "to_vcf_zarr": lambda path: gb.to_vcf_zarr(calls(), path),
     "an explorer": lambda path: write_new(
         f"{path}.csv", {".csv": lambda new: pairs().to_dataframe().to_csv(new)}
     ),
@@ -162,18 +169,43 @@ def test_a_full_disk__leaves_the_old_file_and_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / FILES[name]
+    options = {}
     if name != "an explorer":
         target.write_text("old")
+        options["overwrite"] = True
     before = sorted(tmp_path.iterdir())
     _fill_the_disk(monkeypatch)
     with pytest.raises(OSError, match="No space left on device") as full:
-        WRITERS[name](tmp_path / "x")
+        WRITERS[name](tmp_path / "x", **options)
     monkeypatch.undo()
     assert full.value.errno == errno.ENOSPC
     assert str(target) in str(full.value)
     assert sorted(tmp_path.iterdir()) == before
     if before:
         assert target.read_text() == "old"
+
+
+EXISTING = {
+    **FILES,
+    "to_plink": "x.bed",
+    "to_pgen": "x.pvar",
+    "to_vcf_zarr": "x",
+    "to_zarr": "x",
+}
+
+
+@pytest.mark.parametrize("name", EXISTING)
+def test_an_existing_file__is_an_error_unless_it_is_to_be_replaced(
+    name: str, tmp_path: Path
+) -> None:
+    target = tmp_path / EXISTING[name]
+    target.write_text("old")
+    with pytest.raises(FileExistsError, match=target.name) as told:
+        WRITERS[name](tmp_path / "x")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+    if "overwrite=True" in str(told.value):
+        WRITERS[name](tmp_path / "x", overwrite=True)
+        assert target.read_bytes() != b"old"
 
 
 @pytest.mark.parametrize("name", ["ld_pairs", "kendall_pairs"])
@@ -226,7 +258,7 @@ def test_replacing__keeps_links_modes_and_devices(tmp_path: Path) -> None:
     target.write_text("old")
     target.chmod(0o640)
     link.symlink_to(target)
-    with replacing(link) as (new,):
+    with replacing(link, overwrite=True) as (new,):
         assert new.parent == tmp_path
         new.write_text("new")
         assert target.read_text() == "old"

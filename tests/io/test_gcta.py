@@ -169,7 +169,7 @@ def test_what_is_no_number_is_refused_and_leaves_nothing(tmp_path: Path, bad: fl
     grm = grm.copy(data=grm.values)
     grm[4, 3] = grm[3, 4] = bad
     with pytest.raises(ValueError, match=r"samples_0=4, samples_1=3.*fillna"):
-        gb.to_gcta(grm.chunk(2), tmp_path / "g")
+        gb.to_gcta(grm.chunk(2), tmp_path / "g", overwrite=True)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

@@ -93,7 +93,7 @@ def test_nan_and_compressed_text(tmp_path: Path) -> None:
 
 def test_two_forms_of_one_prefix(tmp_path: Path) -> None:
     gb.to_plink_rel(matrix(3), tmp_path / "g")
-    gb.to_plink_rel(matrix(3), tmp_path / "g", form="square-bin")
+    gb.to_plink_rel(matrix(3), tmp_path / "g", form="square-bin", overwrite=True)
     with pytest.raises(ValueError, match=r"g\.rel and g\.rel\.bin"):
         gb.open_plink_rel(tmp_path / "g")
     np.testing.assert_array_equal(gb.open_plink_rel(tmp_path / "g.rel.bin"), matrix(3))

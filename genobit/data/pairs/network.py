@@ -156,13 +156,20 @@ class Network(NetworkPlotMethods, NetworkGraph):
             keep &= self._edges["qvalue"].to_numpy() <= fdr
         return rows_of(self, keep)
 
-    def to_graphml(self, path: str | os.PathLike[str]) -> None:
+    def to_graphml(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the network as GraphML, for Gephi, Cytoscape, yEd or igraph.
 
         Parameters
         ----------
         path
-            Path of the file. An existing file is replaced when the new one is complete.
+            Path of the file.
+        overwrite
+            Whether to replace an existing file. Otherwise an existing file is an error.
+
+        Raises
+        ------
+        FileExistsError
+            If the file exists.
 
         Examples
         --------
@@ -177,19 +184,23 @@ class Network(NetworkPlotMethods, NetworkGraph):
         """
         import networkx as nx
 
-        with replacing(local_path(path, "to_graphml", WRITE)) as (new,):
+        with replacing(local_path(path, "to_graphml", WRITE), overwrite=overwrite) as (new,):
             nx.write_graphml(self.to_networkx(), new)
 
-    def to_cytoscape(self, path: str | os.PathLike[str]) -> None:
+    def to_cytoscape(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the network as JSON for Cytoscape and Cytoscape.js.
 
         Parameters
         ----------
         path
-            Path of the file. An existing file is replaced when the new one is complete.
+            Path of the file.
+        overwrite
+            Whether to replace an existing file. Otherwise an existing file is an error.
 
         Raises
         ------
+        FileExistsError
+            If the file exists.
         ValueError
             If a value is infinite, because JSON has no infinity.
 
@@ -208,7 +219,7 @@ class Network(NetworkPlotMethods, NetworkGraph):
 
         document = nx.cytoscape_data(self.to_networkx())
         text = json.dumps(document, allow_nan=False)
-        with replacing(local_path(path, "to_cytoscape", WRITE)) as (new,):
+        with replacing(local_path(path, "to_cytoscape", WRITE), overwrite=overwrite) as (new,):
             new.write_text(text, encoding="utf-8")
 
     def _summary(self) -> str:

@@ -37,7 +37,13 @@ _ROWS_BYTES = 2**25
 """Bytes of int32 alleles that are converted at once."""
 
 
-def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = False) -> Path:
+def to_pgen(
+    ds: xr.Dataset,
+    prefix: str | os.PathLike[str],
+    *,
+    dosages: bool = False,
+    overwrite: bool = False,
+) -> Path:
     r"""Write genotypes as a PLINK 2 fileset: PREFIX.pgen, PREFIX.pvar and PREFIX.psam.
 
     Calls are computed and written a chunk at a time, so lazy genotypes need not fit in memory. The
@@ -52,14 +58,16 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
         heterozygous calls keep their phase; otherwise no call is phased. Planes of `pack` with rows
         along variants are written too: those of dosages without phase, those of haplotypes with it.
     prefix
-        Path without the endings; the path of the .pgen works too. Existing files are not
-        overwritten, because ``ds`` may still read them.
+        Path without the endings; the path of the .pgen works too.
     dosages
         Whether to write `call_dosage` (variants, samples; from 0 to 2, NaN is missing) too. The
         dosage of a haploid call, from 0 to 1, is written twice as large, as in plink2. pgenlib
         then derives the calls from the dosages: a dosage within 0.1 of a whole number is that
         call, any other is a missing call. `call_genotype` must be equal to these calls.
         No heterozygous call may be phased, and no variant may have more than two alleles.
+    overwrite
+        Whether to replace existing files. Otherwise an existing file is an error. If ``ds`` reads
+        these files, open them again afterwards.
 
     Returns
     -------
@@ -128,7 +136,7 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
     calls = model.require_genotypes(ds)
     _require_ploidy(calls)
     require_labels(ds, "a PLINK 2 fileset")
-    model.require_phase(ds)
+    model.phase_of(ds)
     counts = np.maximum(labels.known_allele_counts(ds), 2)
     if dosages:
         _require_dosages(ds, counts)
@@ -138,11 +146,7 @@ def to_pgen(ds: xr.Dataset, prefix: str | os.PathLike[str], *, dosages: bool = F
     stem = given.with_suffix("") if given.suffix == ".pgen" else given
     # The .pgen last: an opened fileset begins with it.
     targets = [stem.with_name(stem.name + suffix) for suffix in (*tables, ".pgen")]
-    for target in targets:
-        if target.exists():
-            msg = f"{target} exists: remove it, or name another path"
-            raise FileExistsError(msg)
-    with replacing(*targets) as (*texts, binary):
+    with replacing(*targets, overwrite=overwrite) as (*texts, binary):
         for text, new in zip(tables.values(), texts, strict=True):
             new.write_text(text, encoding="utf-8")
         provisional = calls.attrs.get(model.COUNTED_ALLELE) in {COUNTED_BY_BED, PROVISIONAL}

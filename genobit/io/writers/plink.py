@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | None = None) -> Path:
+def to_plink(
+    ds: xr.Dataset,
+    prefix: str | os.PathLike[str],
+    *,
+    digits: int | None = None,
+    overwrite: bool = False,
+) -> Path:
     r"""Write genotypes as a PLINK 1 fileset: PREFIX.bed, PREFIX.bim and PREFIX.fam.
 
     Genotypes are computed and written a chunk at a time, so they need not fit in memory. The files
@@ -40,11 +46,13 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
     ds
         Genotypes, or planes of `pack` with rows along variants. Both may be lazy.
     prefix
-        Path without the endings; the path of the .bed works too. Existing files are not
-        overwritten, because ``ds`` may still read them.
+        Path without the endings; the path of the .bed works too.
     digits
         Significant digits of phenotypes and centimorgans. The default is that of plink2, 6 and 8;
         17 digits are lossless.
+    overwrite
+        Whether to replace existing files. Otherwise an existing file is an error. If ``ds`` reads
+        these files, open them again afterwards.
 
     Returns
     -------
@@ -102,11 +110,7 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
     ('6c 1b 01 12', '22\trs1\t0\t1000\tG\tA\n')
     """
     ds = require_dataset(ds, "to_plink")
-    bed, bim, fam = paths = _paths(prefix)
-    for path in paths:
-        if path.exists():
-            msg = f"{path} exists: remove it, or name another path"
-            raise FileExistsError(msg)
+    bed, bim, fam = _paths(prefix)
     _require_diploid(ds)
     require_labels(ds, "a PLINK 1 fileset")
     if digits is not None:
@@ -114,7 +118,7 @@ def to_plink(ds: xr.Dataset, prefix: str | os.PathLike[str], *, digits: int | No
     tables = bim_columns(ds, digits), fam_columns(ds, digits)
     rows = _bed_rows(ds)
     # The .bed comes last: without it, no reader takes the fileset for a whole one.
-    with replacing(bim, fam, bed) as (new_bim, new_fam, new_bed):
+    with replacing(bim, fam, bed, overwrite=overwrite) as (new_bim, new_fam, new_bed):
         for path, columns in zip((new_bim, new_fam), tables, strict=True):
             with path.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(columns.lines())

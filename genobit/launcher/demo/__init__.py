@@ -72,7 +72,7 @@ def run(folder: Path) -> Path:
         fdr=kendall.FDR,
     )
     report = folder / "report.html"
-    with replacing(report) as (new,):
+    with replacing(report, overwrite=True) as (new,):
         new.write_text(render(TITLE, [summary], sections, watch, code), encoding="utf-8")
     print(f"\n{watch}")
     return report

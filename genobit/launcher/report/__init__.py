@@ -65,7 +65,7 @@ def write(
     watch = Stopwatch()
     # The page turns dark with the browser of its reader.
     light = set_options(plot_theme="light", plot_scale=1.0)
-    with replacing(target) as (new,), light:
+    with replacing(target, overwrite=True) as (new,), light:
         made = []
         with bar(progress=progress, total=len(names), desc="report", unit="section") as steps:
             for name in names:

@@ -183,17 +183,6 @@ def test_rows_of_an_untouched_file_are_copied(
 # Files
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_an_existing_file_is_not_overwritten(tmp_path: Path, suffix: str) -> None:
-    ds = labelled(random_calls(1, 5, 4))
-    there = tmp_path / f"a{suffix}"
-    there.write_text("mine")
-    with pytest.raises(FileExistsError, match=rf"a{suffix} exists: remove it"):
-        gb.to_plink(ds, tmp_path / "a")
-    assert there.read_text() == "mine"
-    assert list(tmp_path.iterdir()) == [there]
-
-
 def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     calls = random_calls(1, 200, 4)
     calls[150, 2] = 3, 0
