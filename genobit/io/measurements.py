@@ -76,7 +76,10 @@ def measurements(
            [-1.,  1.]])
     """
     if rows == observations:
-        msg = f"rows and observations are both named {rows!r}: give two names"
+        msg = (
+            f"rows and observations are both named {rows!r}: give two names. Rows are variables; "
+            "if the frame has samples as rows, transpose it: measurements(frame.T)"
+        )
         raise ValueError(msg)
     if all(hasattr(frame, name) for name in ("obs_names", "var_names", "layers")):
         if labels is not None:

@@ -72,6 +72,25 @@ def scale_of(statistic: str) -> Scale:
     return SCALES[statistic]
 
 
+def scale_with(values: np.ndarray, scale: Scale) -> Scale:
+    """Return the scale of a statistic, or of a difference if values are outside its limits.
+
+    Examples
+    --------
+    >>> scale_with(np.array([-0.4, 0.2]), scale_of("r2")).limits
+    (-1.0, 1.0)
+    """
+    low, high = scale.limits
+    # fmin and fmax skip NaN.
+    least = float(np.fmin.reduce(values, axis=None, initial=0.0))
+    most = max(float(np.fmax.reduce(values, axis=None, initial=0.0)), -least)
+    slack = 1e-3 * high  # rounding leaves values such as 1.0000001
+    if least >= low - slack and most <= high + slack:
+        return scale
+    limit = high if most <= high + slack else 2 * high
+    return Scale(f"Δ {scale.label}", f"difference of {scale.name}", (-limit, limit), DIVERGING)
+
+
 def palette(scale: Scale, threshold: float = 0.0, size: int = 256) -> list[str]:
     """Return colours over the limits of `scale`, white where |statistic| is below `threshold`.
 

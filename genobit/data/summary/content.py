@@ -65,8 +65,10 @@ def genotypes(ds: xr.Dataset, *, look: bool = True) -> Genotypes | None:
         calls = ds[model.CALL_GENOTYPE]
         variants, samples = calls.sizes[model.VARIANTS], calls.sizes[model.SAMPLES]
         unpacked = calls.size
-        packed = 2 * 8 * words_for(samples) * variants
         counts = _counts_of_calls(calls) if look else None
+        # Missing calls need a third plane.
+        gaps = counts is not None and bool((counts[:, 0] < counts[:, 2]).any())
+        packed = (2 + gaps) * 8 * words_for(samples) * variants
     else:
         planes = [ds[PREFIX + name] for name in _planes(ds, layout)]
         variants, samples = ds.sizes[model.VARIANTS], ds.sizes[model.SAMPLES]
@@ -248,7 +250,9 @@ def _facts(found: Genotypes, *, look: bool) -> dict[str, str]:
         )
     packed, unpacked = in_units(found.bytes_packed), in_units(found.bytes_unpacked)
     ratio = found.bytes_unpacked / max(found.bytes_packed, 1)
-    would = "packed" if found.packing else "packed as dosages without missing calls"
+    would = "packed" if found.packing else "packed as dosages"
+    if not found.packing and not found.looked_at:
+        would += " if no call is missing"
     facts["bytes"] = f"{packed} {would}, {unpacked} as int8 calls: {ratio:.0f} ×"
     return facts
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import holoviews as hv
 import numpy as np
 
-from genobit.visual.style import WIDTH, margins, number, palette, scale_of
+from genobit.visual.style import WIDTH, margins, number, palette, scale_of, scale_with
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,7 +35,7 @@ def ld_band(band: xr.DataArray) -> hv.Image:
     if not band.size:
         raise ValueError("the band has no pair of variants, so there is nothing to draw")
     band = band.compute()
-    scale = scale_of(str(band.attrs.get("statistic", band.name)))
+    scale = scale_with(band.values, scale_of(str(band.attrs.get("statistic", band.name))))
     first = int(band["offsets"].values[0]) if "offsets" in band.coords else 1
     n_variants, window = band.shape
     across, down = -(-n_variants // _ACROSS), -(-window // _DOWN)

@@ -14,7 +14,7 @@ import numpy as np
 
 from genobit.ld.plots.hover import Shape, columns_of, pair_hook, triangle_hook
 from genobit.ld.plots.outlines import Lines, legs, outlines
-from genobit.ld.plots.result import axis_label, computed, contig_name, coordinates_of
+from genobit.ld.plots.result import axis_label, computed, contig_name, coordinates_of, members
 from genobit.ld.plots.shades import OUTSIDE, SHADES, codes, colours_of_shades, key_hook, shades
 from genobit.visual.pixels import (
     ACROSS,
@@ -48,8 +48,8 @@ class PictureOptions:
     threshold: float = 0.0
     max_pixels: int = 500
     aggregate: Aggregate = "max"
-    lead: int | None = None
-    selected: Sequence[int] = ()
+    lead: int | str | None = None
+    selected: Sequence[int] | Sequence[str] = ()
     blocks: xr.Dataset | None = None
     first_rank: int = 0
     rank_step: int = 1
@@ -63,6 +63,22 @@ class PictureOptions:
     def coordinates(self, position: np.ndarray) -> np.ndarray:
         """Return the coordinates of variants on an axis."""
         return coordinates_of(position, self.axis, self.first_rank, self.rank_step)
+
+    def legs(
+        self,
+        variants: Any,
+        name: str,
+        matrix: xr.DataArray,
+        columns: Pixels,
+        shape: Shape,
+        rows: Pixels | None = None,
+    ) -> Lines:
+        """Return the lines that mark variants along variants_1; ``name`` is the argument."""
+        if variants is None:
+            return []
+        at = self.coordinates(matrix["variant_position_1"].values)
+        marked = at[members(matrix, variants, name)] if len(np.atleast_1d(variants)) else []
+        return [line for place in marked for line in legs(place, columns, shape, rows)]
 
 
 @dataclass(frozen=True)
@@ -106,8 +122,8 @@ def square(r2: xr.DataArray, look: PictureOptions) -> Drawing:
         scale.limits,
         _hover(matrix, scale, rows, columns, look.axis),
         outlines(matrix, at, columns, look.blocks, "square"),
-        [line for k in look.selected for line in legs(at[k], columns, "square", rows)],
-        [] if look.lead is None else legs(at[look.lead], columns, "square", rows),
+        look.legs(look.selected, "selected", matrix, columns, "square", rows),
+        look.legs(look.lead, "lead", matrix, columns, "square", rows),
         cells_in_words(columns, look),
         description(matrix, scale, columns, look),
         axis_label(matrix, 1, look.axis),
@@ -144,8 +160,8 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
         (0.0, float(SHADES)),
         _triangle_hook(matrix, shown, bins, width, look, apex),
         outlines(matrix, at, bins, look.blocks, apex),
-        [line for k in look.selected for line in legs(at[k], bins, apex)],
-        [] if look.lead is None else legs(at[look.lead], bins, apex),
+        look.legs(look.selected, "selected", matrix, bins, apex),
+        look.legs(look.lead, "lead", matrix, bins, apex),
         cells_in_words(bins, look),
         description(matrix, scale, bins, look),
         axis_label(matrix, 1, look.axis),

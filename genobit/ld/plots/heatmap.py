@@ -30,8 +30,8 @@ def ld_heatmap(
     threshold: float = 0.0,
     max_pixels: int = 500,
     aggregate: Aggregate = "max",
-    lead: int | None = None,
-    selected: Sequence[int] = (),
+    lead: int | str | None = None,
+    selected: Sequence[int] | Sequence[str] = (),
     blocks: xr.Dataset | None = None,
 ) -> hv.Overlay:
     """Draw LD of two sets of variants, or of one set with itself, as a heatmap.
@@ -40,7 +40,7 @@ def ld_heatmap(
     ----------
     r2
         Result of `.genobit.ld()`, dims (variants_0, variants_1); computed if it is lazy. NaN
-        (a monomorphic variant) is drawn grey.
+        (a monomorphic variant) is drawn grey. A difference of two results has diverging colours.
     axis
         "rank" spaces the variants evenly. "position" draws distances to scale.
     threshold
@@ -51,9 +51,9 @@ def ld_heatmap(
         Value of a pixel that shows several pairs: the value farthest from 0 ("max"), the mean
         ("mean"), or the first pair ("sample"). The title names the rule.
     lead
-        Index along variants_1 of a variant to mark.
+        Variant to mark, along variants_1: its id or its index.
     selected
-        Indices along variants_1 of more variants to mark.
+        More variants to mark: their ids or indices.
     blocks
         Result of `.genobit.ld_blocks()`, whose blocks are outlined.
 
@@ -93,8 +93,8 @@ def ld_triangle(
     threshold: float = 0.0,
     max_pixels: int = 500,
     aggregate: Aggregate = "max",
-    lead: int | None = None,
-    selected: Sequence[int] = (),
+    lead: int | str | None = None,
+    selected: Sequence[int] | Sequence[str] = (),
     blocks: xr.Dataset | None = None,
 ) -> hv.Overlay:
     """Draw the pairs of one set of variants as a triangle under (or over) the chromosome.

@@ -40,8 +40,8 @@ def paper_triangle(
     threshold: float = 0.0,
     max_pixels: int = _MAX_PIXELS,
     aggregate: Aggregate = "max",
-    lead: int | None = None,
-    selected: Sequence[int] = (),
+    lead: int | str | None = None,
+    selected: Sequence[int] | Sequence[str] = (),
     blocks: xr.Dataset | None = None,
 ) -> Paper:
     """Return the triangle of one set of variants, for a page; options as `ld_triangle`."""
@@ -70,8 +70,8 @@ def paper_heatmap(
     threshold: float = 0.0,
     max_pixels: int = _MAX_PIXELS,
     aggregate: Aggregate = "max",
-    lead: int | None = None,
-    selected: Sequence[int] = (),
+    lead: int | str | None = None,
+    selected: Sequence[int] | Sequence[str] = (),
     blocks: xr.Dataset | None = None,
 ) -> Paper:
     """Return the heatmap of two sets of variants, for a page; options as `ld_heatmap`."""

@@ -13,11 +13,11 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.transforms import Affine2D
 
-from genobit.ld.plots.outlines import Lines, legs, outlines
+from genobit.ld.plots.outlines import Lines, outlines
 from genobit.ld.plots.result import computed
 from genobit.visual.paper.page import panel
 from genobit.visual.pixels import Pixels, aggregated
-from genobit.visual.style import Scale, palette
+from genobit.visual.style import Scale, palette, scale_of
 from genobit.visual.tokens import CASING_PT, HAIRLINE_PT, LIGHT, NOTE_PT, OUTLINE_PT
 
 if TYPE_CHECKING:
@@ -104,20 +104,9 @@ def _draw_lines(
     at = look.coordinates(matrix["variant_position_1"].values)
     other = rows if shape == "square" else None
     cased(axes, outlines(matrix, at, columns, look.blocks, shape), LIGHT.ink, OUTLINE_PT)
-    for k in look.selected:
-        cased(axes, legs(at[_member(k, at, "selected")], columns, shape, other), LIGHT.ink)
-    if look.lead is not None:
-        lines = legs(at[_member(look.lead, at, "lead")], columns, shape, other)
-        cased(axes, lines, LIGHT.accent, OUTLINE_PT)
-
-
-def _member(variant: int, at: np.ndarray, name: str) -> int:
-    if not -len(at) <= variant < len(at):
-        raise IndexError(
-            f"{name} is {variant}, and the result has the {len(at):,} variants 0 to "
-            f"{len(at) - 1:,} along 'variants_1': give the index of one of them"
-        )
-    return variant
+    cased(axes, look.legs(look.selected, "selected", matrix, columns, shape, other), LIGHT.ink)
+    lead = look.legs(look.lead, "lead", matrix, columns, shape, other)
+    cased(axes, lead, LIGHT.accent, OUTLINE_PT)
 
 
 def cased(axes: Axes, lines: Lines, colour: str, width: float = _SELECTED_PT) -> None:
@@ -160,7 +149,10 @@ def colour_bar(
     if upright:
         bar.yaxis.tick_right()
     short = upright or box[2] < 26
-    name = SYMBOLS[statistic] if short else f"Linkage disequilibrium, {SYMBOLS[statistic]}"
+    symbol = SYMBOLS[statistic]
+    if scale != scale_of(statistic):
+        symbol = f"$\\Delta$ {symbol}"
+    name = symbol if short else f"Linkage disequilibrium, {symbol}"
     bar.annotate(name, (0, 1), (0, 2), xycoords="axes fraction", textcoords="offset points")
     return bar
 

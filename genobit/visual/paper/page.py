@@ -110,6 +110,7 @@ def draw_on(paper: Paper, axes: Axes) -> Axes:
     # matplotlib looks for "sans-serif" when it draws, and warns of each font that is missing.
     for text in axes.findobj(Text):
         text.set_fontfamily(family())
+        text.set_math_fontfamily(mpl.rcParams["mathtext.fontset"])
     return axes
 
 

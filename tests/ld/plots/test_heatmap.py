@@ -207,6 +207,27 @@ class TestHeatmap:
         with pytest.raises(ValueError, match="variants_0"):
             ld_heatmap(ld_result(symmetric(3)).rename(variants_0="rows"))
 
+    @pytest.mark.parametrize("draw", [ld_heatmap, ld_triangle])
+    def test_marks_take_ids(self, draw):
+        r2 = ld_result(symmetric(9))
+        by_id = draw(r2, lead=str(r2.variant_id_1.values[3]), selected=r2.variant_id_1.values[[5]])
+        by_index = draw(r2, lead=3, selected=[5])
+        for found, expected in zip(by_id, by_index, strict=True):
+            pd.testing.assert_frame_equal(found.dframe(), expected.dframe())
+        with pytest.raises(KeyError, match="'rs_none' is not in variant_id"):
+            draw(r2, lead="rs_none")
+        with pytest.raises(IndexError, match="selected is 9, and the result has the 9 variants"):
+            draw(r2, selected=[1, 9])
+
+    @pytest.mark.parametrize("draw", [ld_heatmap, ld_triangle])
+    @pytest.mark.parametrize(("name", "limit"), [("r2", 1.0), ("dprime", 2.0)])
+    def test_a_difference_diverges(self, draw, name, limit):
+        one, other = (ld_result(symmetric(9, seed), name=name) for seed in (0, 1))
+        drawn = draw((one - other) * limit)
+        assert title(drawn).startswith(f"Δ {scale_of(name).label}")
+        bar = hv.render(drawn).select_one(ColorBar)
+        assert (bar.color_mapper.low, bar.color_mapper.high) == (-limit, limit)
+
 
 class TestShades:
     @pytest.mark.parametrize("statistic", ["r2", "r", "D", "dprime"])

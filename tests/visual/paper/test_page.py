@@ -7,6 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
+import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure as Page
 
@@ -49,6 +50,16 @@ def test_a_users_axes_hold_the_picture_and_keep_their_style() -> None:
     axes = Page().add_subplot()
     assert draw_on(PLAIN, axes) is axes
     assert len(axes.lines) == 1
+
+
+def test_a_users_axes_need_no_font_that_the_system_may_lack(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    axes = Page().add_subplot()
+    draw_on(Paper(lambda axes: axes.set_title("$r^2$"), lambda width: width), axes)
+    with mpl.rc_context({"font.cursive": ["no such font"]}):
+        axes.figure.canvas.draw()
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("ending", ["pdf", "svg", "png"])
