@@ -29,9 +29,11 @@ LARGEST_TABLE = 2**20
 """Most entries of the table of asymptotic p-values of one n: 8 MiB."""
 LARGEST_EXACT = 2**25
 """Most entries of all tables of exact p-values: 256 MiB."""
+SCALE = 2.0**200
+"""Factor of shares in computation, so that the smallest p-values of float64 keep their digits."""
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""Smaller shares are dropped, so p-values below about 1e-300 may be 0."""
-EXTREMES = np.array([2.0 / math.factorial(k) for k in range(171)] + [0.0])
+"""Smaller scaled shares are dropped: they are too small to change a p-value that is not 0."""
+EXTREMES = np.array([2 / math.factorial(k) for k in range(179)])
 """2 / k! at index k: the p-value of 0 discordant pairs of k observations, or of 1 of k + 1."""
 
 
@@ -84,7 +86,7 @@ def exact_tables(wanted: tuple[int, ...]) -> list[NDArray[np.float64]]:
     """
     found = []
     # ``share`` holds the lower half of the distribution from ``low`` on; the upper half mirrors it.
-    low, share = 0, np.ones(1)
+    low, share = 0, np.full(1, SCALE)
     for n in range(2, (wanted[-1] if wanted else 1) + 1):
         most = _fewest(n)
         share = _one_more(share, low, n, most - low)
@@ -93,7 +95,7 @@ def exact_tables(wanted: tuple[int, ...]) -> list[NDArray[np.float64]]:
         low, share = low + few, share[few:]
         if n in wanted:
             table = np.zeros(most)
-            table[low:] = np.minimum(1.0, 2.0 * np.cumsum(share))
+            table[low:] = np.minimum(1.0, np.cumsum(share) / (SCALE / 2))
             found.append(table)
     return found
 
