@@ -19,13 +19,14 @@ class Result:
     part of it was selected. `kinds` and `papers` map a kind of plot to a function of the result and
     options. Functions of `kinds` return a HoloViews object; the first kind is the default. `papers`
     has the kinds with a separate print version, and its functions return a
-    `genobit.visual.paper.page.Paper`.
+    `genobit.visual.paper.page.Paper`. `elsewhere` maps a kind of another result to the call for it.
     """
 
     made_by: str
     matches: Callable[[Any], bool]
     kinds: Mapping[str, Callable[..., Any]]
     papers: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def kind(self, name: str | None) -> tuple[str, Callable[..., Any]]:
         """Return the name and the function of a kind of plot, of the default if ``name`` is None.
@@ -35,8 +36,11 @@ class Result:
         if name is None:
             return next(iter(self.kinds.items()))
         if name not in self.kinds:
+            msg = f"a result of {self.made_by} has no plot {name!r}"
+            if name in self.elsewhere:
+                raise ValueError(f"{msg}: call {self.elsewhere[name]}")
             raise ValueError(
-                f"a result of {self.made_by} has no plot {name!r}{did_you_mean(name, self.kinds)} "
+                f"{msg}{did_you_mean(name, self.kinds)} "
                 f"Its plots are {', '.join(map(repr, self.kinds))}"
             )
         return name, self.kinds[name]

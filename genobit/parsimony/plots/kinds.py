@@ -36,6 +36,7 @@ def _lengths(result: xr.Dataset) -> hv.Histogram:
     return histogram(result["length"].values, "length (changes)", "tree")
 
 
+_TREE = "aln.genobit.ancestral_states({}).genobit.plot()"
 RESULTS = (
     Result(
         ".ancestral_states()",
@@ -48,7 +49,13 @@ RESULTS = (
         lambda data: _has(data, "tree", "length", "trace"),
         {"trace": search_trace},
         papers={"trace": paper_trace},
+        elsewhere={"tree": _TREE.format("search.isel(trees=0)")},
     ),
-    Result(".parsimony()", _is_one_tree, {"homoplasy": homoplasy_track, "sites": _sites}),
+    Result(
+        ".parsimony()",
+        _is_one_tree,
+        {"homoplasy": homoplasy_track, "sites": _sites},
+        elsewhere={"tree": _TREE.format("tree")},
+    ),
     Result(".parsimony()", lambda data: _has(data, "length"), {"lengths": _lengths}),
 )

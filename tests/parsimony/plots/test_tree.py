@@ -204,3 +204,13 @@ class TestLayers:
         assert tags.count("line") == lines > 20
         texts = [element.text for element in root.iter() if element.tag.endswith("text")]
         assert {"one", "two", "<", "&", "changes on a branch"} <= set(texts)
+
+
+def test_a_search_names_the_call_that_draws_its_tree(aln) -> None:
+    search = aln.genobit.parsimony_search("stepwise")
+    with pytest.raises(ValueError, match="no plot 'tree': call ") as refused:
+        search.genobit.plot("tree")
+    remedy = str(refused.value).partition(": call ")[2]
+    assert eval(remedy, {"aln": aln, "search": search}) is not None
+    with pytest.raises(ValueError, match=r"'tree': call aln\.genobit\.anc.*\(tree\)"):
+        aln.genobit.parsimony(TREE).genobit.plot("tree")
