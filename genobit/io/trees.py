@@ -15,7 +15,13 @@ from genobit.io.alignment import read_text
 from genobit.io.alignment_files._text import CONTROL
 from genobit.io.tree_files._newick import quoted, read_newick, tip_names, written
 from genobit.io.tree_files._tip_names import match_tips
-from genobit.io.tree_files._tree_nodes import nodes_of, read_text_trees
+from genobit.io.tree_files._tree_nodes import (
+    from_the_root,
+    leaves,
+    nodes_of,
+    read_text_trees,
+    sampled_names,
+)
 
 if TYPE_CHECKING:
     import os
@@ -23,6 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from genobit.data.topology import Children
+    from genobit.io.tree_files._newick import TreeNode
     from genobit.io.tree_files._tree_nodes import Nodes
 
 TREE = "tree"
@@ -39,6 +47,13 @@ class Phylogeny(NamedTuple):
     """Names of the tips as in the alignment, then labels of inner nodes ("" for none)."""
     lengths: NDArray[np.float64] | None
     """Length of the branch above each node (nodes,), NaN if unknown; None if all are unknown."""
+    sampled: tuple[int, ...] = ()
+    """Tips that are inner nodes of the tree: the node above has the states of the taxon."""
+
+    @property
+    def children(self) -> Children:
+        """Children of all nodes."""
+        return children(self.parents, self.sampled)
 
 
 class Phylogenies(NamedTuple):
@@ -59,7 +74,7 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
         One tree or several, as
 
         - Newick or NEXUS, either text or the path of a file;
-        - a Tree of DendroPy or tskit, a TreeNode of scikit-bio, or a Tree of Bio.Phylo;
+        - a Tree of DendroPy or tskit, a TreeNode of scikit-bio, or a Tree or Clade of Bio.Phylo;
         - a `Phylogeny`, or a TreeSequence of tskit;
         - a list of any of these;
         - a Dataset with the variable `tree`, such as the result of a search.
@@ -70,7 +85,8 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
     Returns
     -------
         The trees. Inner nodes with one child are removed, and the lengths of their two branches are
-        added.
+        added. A taxon that is the name of an inner node, and of no tip, is a sampled taxon: it
+        becomes a tip below that node, on a branch of length 0.
 
     Raises
     ------
@@ -93,11 +109,7 @@ def read_trees(trees: Any, taxa: Sequence[str]) -> Phylogenies:
     names = [str(taxon) for taxon in taxa]
     if len(names) < 2:
         raise ValueError(f"the alignment has {len(names)} taxa: a tree needs at least two")
-    if hasattr(trees, "data_vars"):
-        if TREE not in trees:
-            msg = f"the Dataset has no variable {TREE!r}: give the result of a search or a tree"
-            raise ValueError(msg)
-        trees = trees[TREE]
+    trees = _of_dataset(trees)
     if hasattr(trees, "dims"):
         trees = trees.values.tolist()
     found = _open(trees)
@@ -181,8 +193,10 @@ def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = Fals
     FileExistsError
         If the file exists.
     ValueError
-        If a text is not Newick. For NEXUS, also if a name has a control character, such as a line
-        break.
+        If there is no tree, or a text is not Newick. For NEXUS, also if a name has a control
+        character, such as a line break.
+    TypeError
+        If a tree is not text.
 
     Examples
     --------
@@ -192,22 +206,43 @@ def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = Fals
     >>> [newick(tree.parents, "abcd") for tree in read_trees(file, "abcd").trees]
     ['(c,d,(a,b));', '(b,d,(a,c));']
     """
-    found = trees[TREE] if hasattr(trees, "data_vars") else trees
-    texts = np.atleast_1d(np.asarray(found, dtype=object)).tolist()
-    for number, text in enumerate(texts):
-        if not str(text).lstrip().startswith(("(", "[")):
-            raise ValueError(f"tree {number} is not Newick: {str(text)[:40]!r}")
-    whole = "\n".join(str(text).strip() for text in texts) + "\n"
+    texts = np.atleast_1d(np.asarray(_of_dataset(trees), dtype=object)).tolist()
+    roots = [root for number, text in enumerate(texts) for root in _newick_trees(text, number)]
+    if not roots:
+        raise ValueError("there is no tree to write")
+    whole = "\n".join(text.strip() for text in texts) + "\n"
     target = local_path(path, "to_trees", WRITE)
     if target.suffix.lower() in _NEXUS_SUFFIXES:
-        whole = _as_nexus(texts)
+        whole = _as_nexus(roots)
     with replacing(target, overwrite=overwrite) as (new,):
         new.write_text(whole, encoding="utf-8")
 
 
-def _as_nexus(texts: Sequence[Any]) -> str:
+def _of_dataset(trees: Any) -> Any:
+    """Return the variable with the trees of a Dataset, and other objects unchanged."""
+    if not hasattr(trees, "data_vars"):
+        return trees
+    if TREE not in trees:
+        msg = f"the Dataset has no variable {TREE!r}: give the result of a search or a tree"
+        raise ValueError(msg)
+    return trees[TREE]
+
+
+def _newick_trees(text: Any, number: int) -> list[TreeNode]:
+    """Return the roots of the trees in a Newick text."""
+    if not isinstance(text, str):
+        what = "a row of an array" if isinstance(text, list) else f"a {type(text).__name__}"
+        raise TypeError(f"tree {number} is {what}, expected Newick text, such as '((a,b),c);'")
+    if not text.lstrip().startswith(("(", "[")):
+        raise ValueError(f"tree {number} is not Newick: {text[:40]!r}")
+    try:
+        return read_newick(f"{text};")
+    except ValueError as error:
+        raise ValueError(f"tree {number} is not Newick: {error}") from error
+
+
+def _as_nexus(trees: Sequence[TreeNode]) -> str:
     """Return trees as a NEXUS file with a TAXA and a TREES block."""
-    trees = [root for text in texts for root in read_newick(f"{text};")]
     names = [*dict.fromkeys(name for root in trees for name in tip_names(root))]
     for name in names:
         if len(f"{name}.".splitlines()) > 1 or CONTROL.search(name.encode()):
@@ -271,57 +306,32 @@ def _text_of(tree: str | Path) -> tuple[str, str]:
 
 def _number(nodes: Nodes, taxa: Sequence[str]) -> Phylogeny:
     """Number the nodes of a tree: tips as the taxa, then inner nodes, children before parents."""
-    found, above, lengths = _from_the_root(nodes)
-    parents_found = {parent for parent in above if parent >= 0}
-    is_tip = [number not in parents_found for number in range(len(found))]
-    outer = [number for number in range(len(found)) if is_tip[number]]
-    inner = [number for number in range(len(found)) if not is_tip[number]]
-    numbers = np.zeros(len(found) + 1, dtype=np.int64)
+    names, above, lengths = from_the_root(nodes)
+    sampled: list[int] = []
+    if taken := sampled_names(nodes, leaves(names, above), taxa):
+        names, above, lengths = from_the_root(nodes, taken)
+        sampled = [number for number, name in enumerate(names) if name in taken]
+    outer = list(leaves(names, above))
+    is_tip = set(outer)
+    inner = [number for number in range(len(names)) if number not in is_tip]
+    numbers = np.zeros(len(names) + 1, dtype=np.int64)
     # An extra entry for the parent of the root, -1.
     numbers[-1] = NO_PARENT
-    numbers[outer] = match_tips([nodes.name(found[number]) for number in outer], taxa)
+    numbers[outer] = match_tips([names[number] for number in outer], taxa)
     # Nodes were found from the root down; reverse them to put children before parents.
     numbers[inner] = len(outer) + np.arange(len(inner))[::-1]
-    parents = np.empty(len(found), dtype=np.int64)
+    parents = np.empty(len(names), dtype=np.int64)
     parents[numbers[:-1]] = numbers[np.array(above)]
-    branch = np.full(len(found), np.nan)
+    branch = np.full(len(names), np.nan)
     branch[numbers[:-1]] = lengths
-    labels = [""] * len(found)
+    known = not np.isnan(branch).all()
+    branch[numbers[sampled]] = 0
+    labels = [""] * len(names)
     for number in inner:
-        labels[numbers[number]] = str(nodes.name(found[number]) or "")
+        labels[numbers[number]] = names[number] or ""
     labels[: len(outer)] = taxa
-    return Phylogeny(parents, tuple(labels), None if np.isnan(branch).all() else branch)
-
-
-def _from_the_root(nodes: Nodes) -> tuple[list[Any], list[int], list[float]]:
-    """Return nodes, parent numbers and lengths, parents first, without nodes of one child."""
-    found: list[Any] = []
-    above: list[int] = []
-    lengths: list[float] = []
-    waiting = [(nodes.root, NO_PARENT, np.nan)]
-    while waiting:
-        node, parent, length = waiting.pop()
-        below = nodes.children(node)
-        while len(below) == 1:
-            node = below[0]
-            length = _sum(length, _length(nodes, node))
-            below = nodes.children(node)
-        found.append(node)
-        above.append(parent)
-        lengths.append(np.nan if parent == NO_PARENT else length)
-        # Reversed, so that the first child is popped first and tips keep the tree's order.
-        waiting += [(child, len(found) - 1, _length(nodes, child)) for child in reversed(below)]
-    return found, above, lengths
-
-
-def _length(nodes: Nodes, node: Any) -> float:
-    length = nodes.length(node)
-    return np.nan if length is None else float(length)
-
-
-def _sum(upper: float, lower: float) -> float:
-    """Return the length of two consecutive branches, or of one if the other is unknown."""
-    return lower if np.isnan(upper) else upper if np.isnan(lower) else upper + lower
+    stays = tuple(int(numbers[number]) for number in sampled)
+    return Phylogeny(parents, tuple(labels), branch if known else None, stays)
 
 
 def _check_tips(tree: Phylogeny, taxa: int) -> None:

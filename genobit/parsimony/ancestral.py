@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from genobit.parsimony.lengths import Columns
 
 RESOLUTIONS = tuple(hartigan.RULES)
+SAMPLED = "sampled"
+"""Attribute of a result that lists the taxa that are inner nodes of the tree."""
 _TABLE_STATES = 16
 """Most states for which a table of all sets is used."""
 
@@ -50,11 +52,12 @@ def ancestral_states(
     taxa: Sequence[str],
     parents: NDArray[np.int64],
     resolve: str,
+    sampled: Sequence[int] = (),
 ) -> States:
     """Return the states of the nodes of a tree, and the changes on its branches.
 
     values: (taxa, sites); parents: (nodes,). Changes of a lazy alignment are summed at once, chunk
-    by chunk. ``resolve``: as in `reconstruct`.
+    by chunk. ``resolve`` and ``sampled``: as in `reconstruct`.
 
     Examples
     --------
@@ -70,7 +73,8 @@ def ancestral_states(
     >>> found.states[3:].tolist(), found.changes.tolist()
     ([['A', 'C'], ['A', 'C']], [0, 0, 1, 0, 0])
     """
-    rebuilt = partial(_rebuilt, coding=coding, taxa=taxa, parents=parents, resolve=resolve)
+    tree = {"parents": parents, "resolve": resolve, "sampled": sampled}
+    rebuilt = partial(_rebuilt, coding=coding, taxa=taxa, tree=tree)
     if not isinstance(values, da.Array):
         nodes, of_site = rebuilt(values, 0)
         text = _text(nodes.sets, coding.symbols)[:, of_site]
@@ -96,12 +100,11 @@ def _rebuilt(
     *,
     coding: Coding,
     taxa: Sequence[str],
-    parents: NDArray[np.int64],
-    resolve: str,
+    tree: dict[str, Any],
 ) -> tuple[Ancestors, NDArray[np.int64]]:
     """Return the nodes of a part by pattern, and the pattern of each site."""
     found = columns(Characters(sets_in(values, coding, taxa, first), coding.symbols))
-    return reconstruct(found, parents, resolve), found.patterns.of_site
+    return reconstruct(found, **tree), found.patterns.of_site
 
 
 def _counted(values: NDArray[Any], first: int, *, rebuilt: Any) -> Ancestors:
@@ -123,12 +126,15 @@ def _states_of(
     return _text(nodes.sets, symbols).astype(width)[:, of_site]
 
 
-def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Ancestors:
+def reconstruct(
+    found: Columns, parents: NDArray[np.int64], resolve: str, sampled: Sequence[int] = ()
+) -> Ancestors:
     """Reconstruct the states of all nodes of a tree.
 
     Returns state sets (nodes, patterns) and weighted changes on the branch above each node.
     ``resolve`` is "sets", for all states of each node in any shortest reconstruction, or "acctran"
-    or "deltran", for one of them. Raises ValueError for any other ``resolve``.
+    or "deltran", for one of them. ``sampled`` lists the tips that are inner nodes of the tree.
+    Raises ValueError for any other ``resolve``.
 
     Examples
     --------
@@ -145,7 +151,7 @@ def reconstruct(found: Columns, parents: NDArray[np.int64], resolve: str) -> Anc
     return hartigan.ancestors(
         found.planes,
         parents,
-        children(parents),
+        children(parents, sampled),
         weight_planes(found.weights),
         found.weights.size,
         resolve,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from dask.delayed import delayed
 
-from genobit.data.topology import children, is_binary
+from genobit.data.topology import is_binary
 from genobit.engine.schedule.computing import compute
 from genobit.parsimony.kernels import fitch, hartigan, sankoff
 from genobit.parsimony.kernels.patterns import Patterns, compressed
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.data.characters import Characters
+    from genobit.data.topology import Children
 
 _BATCH_WORK = 10**8
 """States x patterns x nodes of one task, which takes a few hundredths of a second."""
@@ -138,35 +139,32 @@ def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float6
 
 def tree_changes(
     found: Columns,
-    trees: Sequence[NDArray[np.int64]],
+    trees: Sequence[Children],
     *,
     costs: NDArray[np.float64] | None = None,
     shared: bool = True,
 ) -> NDArray[Any]:
     """Return the changes of each pattern on each tree, or their costs.
 
-    Returns (trees, patterns), int64, or float64 with costs. trees: parents of the nodes of each
-    tree, as in `genobit.data.topology`. ``shared`` distributes trees over dask tasks; pass False
-    inside a task.
+    Returns (trees, patterns), int64, or float64 with costs. trees: children of the nodes of each
+    tree. ``shared`` distributes trees over dask tasks; pass False inside a task.
 
     Examples
     --------
     >>> from genobit.data.characters import state_sets
+    >>> from genobit.data.topology import children
     >>> found = columns(state_sets([["A", "C"], ["A", "T"], ["G", "C"]], "dna"))
-    >>> tree_changes(found, [np.array([3, 3, 4, 4, -1])]).tolist()
+    >>> tree_changes(found, [children(np.array([3, 3, 4, 4, -1]))]).tolist()
     [[1, 1]]
     """
 
-    def batch_changes(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
-        return np.stack([_changes(found, parents, costs) for parents in batch])
+    def batch_changes(batch: Sequence[Children]) -> NDArray[Any]:
+        return np.stack([_changes(found, tree, costs) for tree in batch])
 
     return _in_batches(batch_changes, found, trees, shared=shared)
 
 
-def _changes(
-    found: Columns, parents: NDArray[np.int64], costs: NDArray[np.float64] | None
-) -> NDArray[Any]:
-    tree = children(parents)
+def _changes(found: Columns, tree: Children, costs: NDArray[np.float64] | None) -> NDArray[Any]:
     if costs is not None:
         return sankoff.tree_costs(found.patterns.sets, tree.starts, tree.members, costs)
     return hartigan.changes(found.planes, tree, found.weights.size)
@@ -174,7 +172,7 @@ def _changes(
 
 def tree_lengths(
     found: Columns,
-    trees: Sequence[NDArray[np.int64]],
+    trees: Sequence[Children],
     *,
     costs: NDArray[np.float64] | None = None,
     shared: bool = True,
@@ -187,19 +185,21 @@ def tree_lengths(
     Examples
     --------
     >>> from genobit.data.characters import state_sets
+    >>> from genobit.data.topology import children
     >>> found = columns(state_sets([["A", "C"], ["A", "T"], ["G", "C"]], "dna"))
-    >>> tree_lengths(found, [np.array([3, 3, 4, 4, -1]), np.array([3, 3, 3, -1])]).tolist()
+    >>> trees = [children(np.array(parents)) for parents in ([3, 3, 4, 4, -1], [3, 3, 3, -1])]
+    >>> tree_lengths(found, trees).tolist()
     [2, 2]
     """
     by_site = costs is not None or not all(is_binary(t) for t in trees)
 
-    def batch_lengths(batch: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+    def batch_lengths(batch: Sequence[Children]) -> NDArray[Any]:
         if by_site:
-            changes = (_changes(found, parents, costs) for parents in batch)
+            changes = (_changes(found, tree, costs) for tree in batch)
             return np.concatenate([weighted(each[None], found.weights) for each in changes])
         # Each task needs its own copy, because trees are scored in place.
         space = fitch.workspace(found.planes, weight_planes(found.weights))
-        return np.array([space.length(children(parents)) for parents in batch], np.int64)
+        return np.array([space.length(tree) for tree in batch], np.int64)
 
     return _in_batches(batch_lengths, found, trees, shared=shared)
 
@@ -252,16 +252,20 @@ def indices(s: NDArray[Any], m: NDArray[Any], g: NDArray[Any]) -> Indices:
 
 
 def check_root(
-    trees: Sequence[NDArray[np.int64]], costs: NDArray[np.float64], symbols: tuple[str, ...]
+    trees: Sequence[Children], costs: NDArray[np.float64], symbols: tuple[str, ...]
 ) -> None:
-    """Raise ValueError for costs that differ by direction, unless all trees have a root."""
+    """Raise ValueError for costs that differ by direction, unless all trees have a root.
+
+    A sampled taxon, which is repeated among the children, is a root.
+    """
     differ = np.argwhere(costs != costs.T)
     if not differ.size:
         return
     i, j = differ[0]
-    for number, parents in enumerate(trees):
-        below = int((parents == parents.size - 1).sum())
-        if below > 2:
+    for number, tree in enumerate(trees):
+        top = tree.members[tree.starts[-2] :]
+        below = top.size
+        if below > 2 and np.unique(top).size == below:
             msg = (
                 f"costs= differ by direction, {symbols[i]} to {symbols[j]} is {costs[i, j]} and "
                 f"back is {costs[j, i]}, so the tree needs a root, but the root of tree {number} "
@@ -271,14 +275,16 @@ def check_root(
 
 
 def _in_batches(
-    batch_of: Callable[[Sequence[NDArray[np.int64]]], NDArray[Any]],
+    batch_of: Callable[[Sequence[Children]], NDArray[Any]],
     found: Columns,
-    trees: Sequence[NDArray[np.int64]],
+    trees: Sequence[Children],
     *,
     shared: bool,
 ) -> NDArray[Any]:
     """Compute values of trees, with one task for each batch that is worth one."""
-    size = max(1, _BATCH_WORK // max(1, found.weights.size * len(found.symbols) * trees[0].size))
+    size = max(
+        1, _BATCH_WORK // max(1, found.weights.size * len(found.symbols) * trees[0].starts.size)
+    )
     if len(trees) <= size or not shared:
         return batch_of(trees)
     batches = [trees[first : first + size] for first in range(0, len(trees), size)]

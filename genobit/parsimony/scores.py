@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.data.characters import Coding
+    from genobit.data.topology import Children
 
 
 class Trees(NamedTuple):
     """Trees to score, and options of scoring."""
 
-    parents: Sequence[NDArray[np.int64]]
+    trees: Sequence[Children]
     costs: NDArray[np.float64] | None
     sites: bool
     """Whether to return results by site."""
@@ -62,14 +63,15 @@ def scores(
     Examples
     --------
     >>> from genobit.data.characters import Coding
+    >>> from genobit.data.topology import children
     >>> dna = Coding("dna", tuple("ACGT"), "missing")
-    >>> trees = Trees([np.array([3, 3, 4, 4, -1])], None, sites=True)
+    >>> trees = Trees([children(np.array([3, 3, 4, 4, -1]))], None, sites=True)
     >>> found = scores(np.array([list("AC"), list("AT"), list("GC")]), dna, "abc", trees)
     >>> found.lengths.tolist(), found.changes.tolist(), found.total.tolist()
     ([2], [[1, 1]], [2, 2])
     """
     if trees.costs is not None:
-        parsimony.check_root(trees.parents, trees.costs, coding.symbols)
+        parsimony.check_root(trees.trees, trees.costs, coding.symbols)
     score = partial(_of_part, coding=coding, taxa=taxa, trees=trees)
     if not isinstance(values, da.Array):
         return score(values, 0, weights, shared=True)
@@ -87,7 +89,7 @@ def scores(
 
 def _empty(trees: Trees, sites: int) -> Scores:
     """Return scores of no sites, to which parts are added."""
-    number, costs = len(trees.parents), trees.costs is not None
+    number, costs = len(trees.trees), trees.costs is not None
     lengths = np.zeros(number, object if costs else np.int64)
     changes = np.empty((number, sites), float if costs else np.int64) if trees.sites else None
     bounds = np.empty((2, sites), np.int64) if trees.sites and not costs else None
@@ -113,11 +115,11 @@ def _of_part(
     how: dict[str, Any] = {"costs": trees.costs, "shared": shared}
     changes = None
     if trees.sites:
-        by_pattern = parsimony.tree_changes(found, trees.parents, **how)
+        by_pattern = parsimony.tree_changes(found, trees.trees, **how)
         lengths = parsimony.weighted(by_pattern, found.weights)
         changes = by_pattern[:, of_site]
     else:
-        lengths = parsimony.tree_lengths(found, trees.parents, **how)
+        lengths = parsimony.tree_lengths(found, trees.trees, **how)
     if trees.costs is not None:
         return Scores(lengths, changes, np.zeros(2, np.int64), None)
     bounds = np.stack(change_bounds.bounds(found.patterns.sets, len(found.symbols)))

@@ -26,6 +26,6 @@ def test_tips_come_first():
 
 
 def test_a_root_of_three_branches_is_binary_an_inner_node_of_three_is_not():
-    assert not is_binary(PARENTS)
-    assert is_binary(np.array([4, 4, 5, 5, 5, -1]))
-    assert is_binary(np.array([2, 2, -1]))
+    assert not is_binary(children(PARENTS))
+    assert is_binary(children(np.array([4, 4, 5, 5, 5, -1])))
+    assert is_binary(children(np.array([2, 2, -1])))

@@ -17,6 +17,7 @@ import xarray as xr
 
 import genobit  # noqa: F401 - registers the accessor
 from genobit.data.characters import state_sets
+from genobit.data.topology import children
 from genobit.engine.schedule.pair_sums import SampleChunks
 from genobit.epistasis.kernels import combinations
 from genobit.epistasis.schedule.units import Cut
@@ -205,7 +206,7 @@ def test_lengths_of_trees__times_weights() -> None:
     weights = np.full(sites.size, 2**31 - 1)
     weights[::2] -= 12_345
     found = lengths.columns(state_sets(rows[:, sites], "dna"), weights, sites=False)
-    tree = np.array([4, 4, 5, 5, 6, 6, -1])
+    tree = children(np.array([4, 4, 5, 5, 6, 6, -1]))
     # Changes of the four sites, counted by hand.
     changes = [1, 1, 2, 2]
     right = sum(int(w) * changes[k] for w, k in zip(weights, sites, strict=True))

@@ -31,7 +31,7 @@ def test_the_same_every_time(aln: xr.DataArray) -> None:
 
 def test_the_tree_is_of_these_taxa(aln: xr.DataArray) -> None:
     tree = read_trees(aln.attrs["tree"], aln.taxa.values).trees[0]
-    assert is_binary(tree.parents)
+    assert is_binary(tree.children)
     # All tips are of today.
     depth = np.zeros(tree.parents.size)
     for node in range(tree.parents.size - 2, -1, -1):

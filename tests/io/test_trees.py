@@ -46,6 +46,10 @@ def check(tree: Phylogeny, lengths: bool = True) -> None:
 TEXT = "((a:1,b:2)x:3,c:4,d:5);"
 
 
+def alignment() -> xr.DataArray:
+    return xr.DataArray([list("ACG"), list("ACT")], dims=("taxa", "sites"))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -219,8 +223,30 @@ def test_to_trees(tmp_path, name) -> None:
     assert [clades(t) for t in found.trees] == [clades(t) for t in expected.trees]
     gb.to_trees(xr.Dataset({"tree": ("trees", np.array(trees, object))}), tmp_path / ("2" + name))
     assert (tmp_path / ("2" + name)).read_text() == (tmp_path / name).read_text()
-    with pytest.raises(ValueError, match="tree 1 is not Newick: 'x'"):
-        gb.to_trees([trees[0], "x"], tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["x.nwk", "x.nex"])
+@pytest.mark.parametrize(
+    ("trees", "error", "message"),
+    [
+        (["(a,b);", "x"], ValueError, "tree 1 is not Newick: 'x'"),
+        (["(a,b);", "((a,b);"], ValueError, "tree 1 is not Newick: .*Unbalanced parentheses"),
+        ("[a comment]", ValueError, "there is no tree to write"),
+        ([], ValueError, "there is no tree to write"),
+        (alignment(), TypeError, r"tree 0 is a row of an array, expected Newick text"),
+        (alignment()[0], ValueError, "tree 0 is not Newick: 'A'"),
+        (alignment().to_dataset(name="x"), ValueError, "the Dataset has no variable 'tree'"),
+        ([one(TEXT)], TypeError, "tree 0 is a"),
+        (None, TypeError, "tree 0 is a NoneType, expected Newick text"),
+    ],
+)
+def test_to_trees__refuses_what_is_no_tree_and_keeps_the_file(
+    tmp_path, name, trees, error, message
+) -> None:
+    (tmp_path / name).write_text(TEXT)
+    with pytest.raises(error, match=message):
+        gb.to_trees(trees, tmp_path / name, overwrite=True)
+    assert (tmp_path / name).read_text() == TEXT
 
 
 def test_names__underscores_are_blanks() -> None:

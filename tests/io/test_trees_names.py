@@ -24,7 +24,7 @@ MARKS = "aA_ ',;:=()[]{}\"-*+/\\<>1é中"
 def through(folder: Path, suffix: str, names: list[str]) -> list[str]:
     """Tip names in the order of the taxa, written and read; raises where they do not fit."""
     path = folder / f"t.{suffix}"
-    gb.to_trees(newick(PARENTS, names), path)
+    gb.to_trees(newick(PARENTS, names), path, overwrite=True)
     tree = read_trees(path, names).trees[0]
     # The tips of the pair are those that were.
     assert tree.parents[2] == tree.parents[3] != tree.parents[0]
@@ -105,11 +105,11 @@ def test_time_is_linear_in_the_tips_of_a_star(tmp_path: Path, suffix: str) -> No
     took = []
     for tips in (2_000, 16_000):
         names = [f"t{k}" for k in range(tips)]
-        gb.to_trees(f"({','.join(names)});", tmp_path / f"t.{suffix}")
+        gb.to_trees(f"({','.join(names)});", tmp_path / f"t{tips}.{suffix}")
         rounds = []
         for _ in range(5):  # garbage collection of the whole process may fall into one
             begin = time.process_time()
-            tree = read_trees(tmp_path / f"t.{suffix}", names).trees[0]
+            tree = read_trees(tmp_path / f"t{tips}.{suffix}", names).trees[0]
             rounds.append(time.process_time() - begin)
         took.append(min(rounds))
         assert tree.parents.tolist() == [tips] * tips + [-1]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import genobit  # noqa: F401 - registers the accessor
 from genobit.data.characters import Characters
+from genobit.data.topology import children
 from genobit.io.trees import Phylogeny
 from genobit.parsimony import lengths as parsimony
 from tests import reference
@@ -43,12 +44,13 @@ def test_scores_are_those_of_every_assignment(case, seed):
         for column in sets.T
     ]
     found = parsimony.columns(characters, weights)
-    changes = parsimony.tree_changes(found, [parents])
+    changes = parsimony.tree_changes(found, [children(parents)])
     assert changes[0, found.patterns.of_site].tolist() == by_hand
     assert parsimony.weighted(changes, found.weights).tolist() == [np.dot(weights, by_hand)]
     if weights.any():
         alone = parsimony.columns(characters, weights, sites=False)
-        assert parsimony.tree_lengths(alone, [parents]).tolist() == [np.dot(weights, by_hand)]
+        length = parsimony.tree_lengths(alone, [children(parents)])
+        assert length.tolist() == [np.dot(weights, by_hand)]
 
 
 def test_weights_count_as_sites_repeated():
@@ -147,7 +149,7 @@ def test_several_trees_share_an_alignment_and_tasks():
     rng = np.random.default_rng(2)
     characters = Characters(random_sets(12, 700, 4, rng), tuple("ACGT"))
     found = parsimony.columns(characters)
-    trees = [random_parents(12, rng, 2 + k % 2) for k in range(9)]
+    trees = [children(random_parents(12, rng, 2 + k % 2)) for k in range(9)]
     each = np.concatenate([parsimony.tree_changes(found, [tree]) for tree in trees])
     binary = trees[::2]
     lengths = [int(parsimony.tree_lengths(found, [tree])[0]) for tree in binary]
@@ -256,5 +258,7 @@ def test_refusals_of_alignments_and_resolutions():
         ValueError, match="resolve='mpr' is not one of 'sets', 'acctran', 'deltran'"
     ):
         aln.genobit.ancestral_states(tree, resolve="mpr")
-    with pytest.raises(ValueError, match="ancestral states need one tree, not 2"):
-        aln.genobit.ancestral_states([tree, tree])
+    search = xr.Dataset({"tree": ("trees", ["((a,b),(c,d));", "((a,c),(b,d));"])})
+    with pytest.raises(ValueError, match=r"need one tree, not 2: .*search\.isel\(trees=0\)"):
+        aln.genobit.ancestral_states(search)
+    assert aln.genobit.ancestral_states(search.isel(trees=0)).sizes["nodes"] == 7

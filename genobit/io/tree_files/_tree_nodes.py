@@ -5,10 +5,13 @@ from __future__ import annotations
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from genobit.data.topology import NO_PARENT
 from genobit.io.tree_files._newick import read_newick, read_nexus_trees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _CHILDREN, _NAME = attrgetter("children"), attrgetter("name")
 
@@ -34,7 +37,8 @@ def nodes_of(tree: Any) -> Nodes | None:
         )
     if hasattr(tree, "as_newick") and hasattr(tree, "tree_sequence"):
         return _nodes_of_tskit(tree)
-    if hasattr(tree, "clade") and hasattr(tree, "root"):
+    if hasattr(tree, "clades") or (hasattr(tree, "clade") and hasattr(tree, "root")):
+        # The root of a Clade of Bio.Phylo is the Clade.
         return Nodes(tree.root, attrgetter("clades"), _NAME, attrgetter("branch_length"))
     if hasattr(tree, "children") and hasattr(tree, "name"):
         return Nodes(tree, _CHILDREN, _NAME, _length)
@@ -80,3 +84,90 @@ def _nodes_of_tskit(tree: Any) -> Nodes:
     # The iterator over a tree sequence reuses one object for all trees.
     tree = tree.copy()
     return Nodes(tree.root, tree.children, name, tree.branch_length)
+
+
+def leaves(names: Sequence[str | None], above: Sequence[int]) -> dict[int, str | None]:
+    """Return number and name of each node without children."""
+    parents = set(above)
+    return {number: name for number, name in enumerate(names) if number not in parents}
+
+
+def sampled_names(
+    nodes: Nodes, tips: Mapping[int, str | None], taxa: Sequence[str]
+) -> frozenset[str]:
+    """Return the names of inner nodes that are taxa without a tip.
+
+    Raises ValueError for a name of several nodes, and for a number, which is the support of a node.
+    """
+    at_tips = {name.replace("_", " ") for name in tips.values() if name}
+    missing = {taxon.replace("_", " ") for taxon in taxa} - at_tips
+    found: dict[str, str] = {}
+    waiting = [nodes.root] if missing else []
+    while waiting:
+        node = waiting.pop()
+        below = nodes.children(node)
+        name = str(nodes.name(node) or "") if below else ""
+        blank = name.replace("_", " ")
+        if blank in missing:
+            if is_number(name):
+                msg = (
+                    f"taxon {name!r} is at no tip, and the label {name!r} of an inner node is read "
+                    "as its support: give the taxon a tip, or a name that is not a number"
+                )
+                raise ValueError(msg)
+            if blank in found:
+                msg = f"two inner nodes are named {name!r}: a taxon is at one node"
+                raise ValueError(msg)
+            found[blank] = name
+        waiting += below
+    return frozenset(found.values())
+
+
+def is_number(label: str) -> bool:
+    """Return whether the label of an inner node is a number, which is read as its support."""
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
+
+
+def from_the_root(
+    nodes: Nodes, sampled: frozenset[str] = frozenset()
+) -> tuple[list[str | None], list[int], list[float]]:
+    """Return names, parent numbers and lengths, parents first, without nodes of one child.
+
+    An inner node with a name in ``sampled`` is kept. The name goes to a new tip below it.
+    """
+    names: list[str | None] = []
+    above: list[int] = []
+    lengths: list[float] = []
+    waiting = [(nodes.root, NO_PARENT, np.nan)]
+    while waiting:
+        node, parent, length = waiting.pop()
+        below = nodes.children(node)
+        while len(below) == 1 and nodes.name(node) not in sampled:
+            node = below[0]
+            length = _sum(length, _branch(nodes, node))
+            below = nodes.children(node)
+        number, name = len(names), nodes.name(node)
+        above.append(parent)
+        lengths.append(np.nan if parent == NO_PARENT else length)
+        if below and name in sampled:
+            above.append(number)
+            lengths.append(np.nan)
+            names.append(None)
+        names.append(name)
+        # Reversed, so that the first child is popped first and tips keep the tree's order.
+        waiting += [(child, number, _branch(nodes, child)) for child in reversed(below)]
+    return names, above, lengths
+
+
+def _branch(nodes: Nodes, node: Any) -> float:
+    length = nodes.length(node)
+    return np.nan if length is None else float(length)
+
+
+def _sum(upper: float, lower: float) -> float:
+    """Return the length of two consecutive branches, or of one if the other is unknown."""
+    return lower if np.isnan(upper) else upper if np.isnan(lower) else upper + lower

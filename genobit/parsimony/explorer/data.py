@@ -9,6 +9,7 @@ import numpy as np
 
 from genobit.data.labels import decoded, text
 from genobit.data.topology import tips
+from genobit.io.tree_files._tree_nodes import is_number
 from genobit.io.trees import Phylogeny, newick, read_trees
 from genobit.parsimony.plots.layout import Tree, tree_of
 from genobit.parsimony.plots.states import changes_of
@@ -147,6 +148,12 @@ class TreeData:
             return phylogeny
         names = self.taxa
         branch = branch_of(phylogeny.parents, [names.index(name) for name in outgroup])
+        # A root of two branches is removed, and a taxon that was this root becomes a tip.
+        top = np.flatnonzero(phylogeny.parents == phylogeny.parents.size - 1)
+        sampled = tuple(tip for tip in phylogeny.sampled if top.size > 2 or tip not in top)
+        if branch in sampled:
+            msg = f"{outgroup[0]!r} is an inner node of this tree: root it at a branch, or as given"
+            raise ValueError(msg)
         if branch is None:
             some = ", ".join(outgroup[:4]) + (", …" if len(outgroup) > 4 else "")
             raise ValueError(
@@ -157,7 +164,7 @@ class TreeData:
         n_tips = tips(phylogeny.parents)
         labels = [phylogeny.labels[max(k, 0)] if k >= n_tips else "" for k in rooted.branch]
         labels[:n_tips] = names
-        return Phylogeny(rooted.parents, tuple(labels), None)
+        return Phylogeny(rooted.parents, tuple(labels), None, sampled)
 
     def below(self, ancestry: Ancestry, branch: int) -> tuple[str, ...]:
         """Return the names of the taxa below the branch above node ``branch``."""
@@ -182,8 +189,6 @@ def support_of(phylogeny: Phylogeny) -> np.ndarray:
     """Return the support of branches from the labels of inner nodes, NaN for none, (nodes,)."""
     support = np.full(phylogeny.parents.size, np.nan)
     for node in range(tips(phylogeny.parents), support.size):
-        try:
+        if is_number(phylogeny.labels[node]):
             support[node] = float(phylogeny.labels[node])
-        except ValueError:  # a name
-            continue
     return support

@@ -164,7 +164,7 @@ def _kept(
     step = states * words
     lower, upper = np.empty(nodes * step, np.uint64), np.empty(nodes * step, np.uint64)
     work = numbers(states, depth)
-    kept = np.empty(depth_of(nodes) * words, np.uint64)
+    kept = np.empty(depth_of(members.size) * words, np.uint64)
     for block in range(blocks):
         lower[: taxa * step] = tips[block].reshape(-1)
         kept[:] = np.uint64(0)
@@ -309,7 +309,7 @@ def _ancestors(
     step = states * words
     lower, upper = np.empty(nodes * step, np.uint64), np.zeros(nodes * step, np.uint64)
     work = numbers(states, depth)
-    kept = np.zeros(depth_of(nodes) * words, np.uint64)
+    kept = np.zeros(depth_of(members.size) * words, np.uint64)
     for block in range(blocks):
         lower[: taxa * step] = tips[block].reshape(-1)
         down_block(lower, upper, starts, members, taxa, states, work, kept)

@@ -2,7 +2,8 @@
 
 The cost of a node in state i is a sum over its children. Each child adds the minimum over its
 states j of cost[i, j] + the child's cost in state j (Sankoff 1975, SIAM Journal on Applied
-Mathematics 28: 35-42). Costs need not be a metric, symmetric, or zero on the diagonal.
+Mathematics 28: 35-42). Costs need not be a metric, symmetric, or zero on the diagonal. A repeated
+child is a sampled taxon (`genobit.data.topology`), whose branch allows no change.
 
 Costs are float64, which adds whole costs exactly up to 2**53.
 """
@@ -39,8 +40,12 @@ def _costs(
         for node in range(taxa, nodes):
             for state in range(states):
                 total = 0.0
-                for member in range(starts[node], starts[node + 1]):
+                last = starts[node + 1] - 1
+                for member in range(starts[node], last + 1):
                     child = members[member]
+                    if member < last and members[member + 1] == child:
+                        total += table[child, state]
+                        continue
                     least = np.inf
                     for other in range(states):
                         least = min(least, costs[state, other] + table[child, other])

@@ -45,7 +45,8 @@ class ParsimonyMethods:
             One or more trees, rooted or unrooted. A tree is Newick or NEXUS (text or a path), or a
             tree object of DendroPy, tskit, scikit-bio or Bio.Phylo. A list of trees, a TreeSequence
             of tskit and the result of `parsimony_search` are accepted too. Nodes may have any
-            number of children. One call prepares the alignment once for all trees.
+            number of children. A taxon may be an inner node or the root; that node then has the
+            states of the taxon. One call prepares the alignment once for all trees.
         gap
             "missing": a gap may be any state. "state": a gap is one more state.
         weights
@@ -104,8 +105,7 @@ class ParsimonyMethods:
         trees, one = read_trees(tree, aligned.taxa)
         each = None if weights is None else weights_of(self._da, weights)
         matrix = None if costs is None else _costs(costs, aligned.coding.symbols)
-        parents = [phylogeny.parents for phylogeny in trees]
-        asked = tree_scores.Trees(parents, matrix, sites)
+        asked = tree_scores.Trees([each.children for each in trees], matrix, sites)
         found = tree_scores.scores(aligned.values, aligned.coding, aligned.taxa, asked, each)
         kernel = "planes" if matrix is None else "costs"
         attrs = {**aligned.attrs, "taxa": len(aligned.taxa), "kernel": kernel}
@@ -149,7 +149,9 @@ class ParsimonyMethods:
 
             ``attrs["states"]`` lists all states in order. The index ``node`` has the names of taxa
             and inner nodes. Inner nodes without a name are called "node 14", for example. A numeric
-            label of an inner node is read as support, not as a name.
+            label of an inner node is read as support, not as a name. A taxon that is an inner node
+            is a tip below that node, on a branch without changes; ``attrs["sampled"]`` lists such
+            taxa.
 
         Raises
         ------
@@ -177,10 +179,14 @@ class ParsimonyMethods:
         aligned = alignment_of(self._da, gap)
         trees = read_trees(tree, aligned.taxa).trees
         if len(trees) != 1:
-            msg = f"ancestral states need one tree, not {len(trees)}: select one of them"
+            msg = (
+                f"ancestral states need one tree, not {len(trees)}: select one, such as "
+                "search.isel(trees=0) of a search, or trees[0] of a list"
+            )
             raise ValueError(msg)
+        (one,) = trees
         nodes = ancestral.ancestral_states(
-            aligned.values, aligned.coding, aligned.taxa, trees[0].parents, resolve
+            aligned.values, aligned.coding, aligned.taxa, one.parents, resolve, one.sampled
         )
         changes = {"branch_changes": ("changes on the branch above", nodes.changes)}
         if resolve == "sets":
@@ -192,12 +198,14 @@ class ParsimonyMethods:
         ds = xr.Dataset(
             {
                 "states": ((NODES, SITES), nodes.states, {"long_name": "state"}),
-                "node_parent": (NODES, trees[0].parents, {"long_name": "number of the parent"}),
+                "node_parent": (NODES, one.parents, {"long_name": "number of the parent"}),
                 **about,
             },
-            {"node": (NODES, _node_names(trees[0])), **aligned.coords},
+            {"node": (NODES, _node_names(one)), **aligned.coords},
             {**aligned.attrs, "resolve": resolve, "taxa": len(aligned.taxa)},
         )
+        if one.sampled:
+            ds.attrs[ancestral.SAMPLED] = [aligned.taxa[tip] for tip in one.sampled]
         return ds.set_xindex("node")
 
 
@@ -273,20 +281,13 @@ def _as_float(length: Fraction | float) -> float:
 def _node_names(tree: Phylogeny) -> list[str]:
     """Return unique names of nodes; support values and repeated names become "node N"."""
     from genobit.data.topology import tips
+    from genobit.io.tree_files._tree_nodes import is_number
 
     names = list(tree.labels)
     given = {name: names.count(name) for name in names}
     for node in range(tips(tree.parents), len(names)):
-        if not names[node] or given[names[node]] > 1 or _is_number(names[node]):
+        if not names[node] or given[names[node]] > 1 or is_number(names[node]):
             names[node] = f"node {node}"
             while names[node] in given:
                 names[node] += "'"
     return names
-
-
-def _is_number(label: str) -> bool:
-    try:
-        float(label)
-    except ValueError:
-        return False
-    return True

@@ -13,8 +13,9 @@ from genobit.data.alphabets import MISSING, NUCLEOTIDE_CODES, NUCLEOTIDES, symbo
 from genobit.data.characters import Coding
 from genobit.data.checks import is_whole
 from genobit.data.labels import text
-from genobit.data.topology import tips
+from genobit.data.topology import children, tips
 from genobit.engine.schedule.sites import whole_columns
+from genobit.parsimony.ancestral import SAMPLED
 from genobit.parsimony.lengths import indices
 from genobit.parsimony.plots.states import DARK, UNSURE, colours_of_states, members
 from genobit.parsimony.scores import Trees, scores
@@ -141,7 +142,10 @@ def site_scores(ancestors: xr.Dataset, found: TipCharacters) -> SiteScores:
     """
     parents = ancestors["node_parent"].values.astype(np.int64)
     names = text(ancestors["node"].values).tolist()
-    scored: Any = scores(found.values, found.coding, names, Trees([parents], None, sites=True))
+    # netCDF returns a list of one text as text.
+    inner = np.atleast_1d(ancestors.attrs.get(SAMPLED, [])).tolist()
+    tree = children(parents, [names.index(name) for name in inner])
+    scored: Any = scores(found.values, found.coding, names, Trees([tree], None, sites=True))
     length, changes, (fewest, most) = int(scored.lengths[0]), scored.changes[0], scored.bounds
     matches = _matches(ancestors, length)
     if found.exact and not matches:
