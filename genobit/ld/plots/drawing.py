@@ -74,11 +74,9 @@ class PictureOptions:
         rows: Pixels | None = None,
     ) -> Lines:
         """Return the lines that mark variants along variants_1; ``name`` is the argument."""
-        if variants is None:
-            return []
         at = self.coordinates(matrix["variant_position_1"].values)
-        marked = at[members(matrix, variants, name)] if len(np.atleast_1d(variants)) else []
-        return [line for place in marked for line in legs(place, columns, shape, rows)]
+        chosen = [] if variants is None else members(matrix, variants, name)
+        return [line for k in chosen for line in legs(at[k], columns, shape, rows)]
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def paper_region(
     note: str = "",
     threshold: float = 0.0,
     aggregate: Aggregate = "max",
-    selected: Sequence[int] = (),
+    selected: Sequence[int] | Sequence[str] = (),
 ) -> Paper:
     """Return the form of a computed regional association for a page.
 
