@@ -69,7 +69,8 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
     require_names(taxa)
     kind, states = array.attrs.get("kind"), array.attrs.get("states")
     values = array.values if array.chunks is None else whole_columns(array.data)
-    coding = decided(values, kind, states if kind == "standard" else None, gap, taxa)
+    listed = states if kind in {None, "standard"} else None
+    coding = decided(values, kind, listed, gap, taxa)
     coords = {
         name: xr.DataArray(labels.as_objects(value.variable, str(name)))
         for name, value in array.coords.items()

@@ -138,6 +138,59 @@ def test_costs_by_direction_and_by_label():
     assert never.length == 1
 
 
+@pytest.mark.parametrize("kind", [{}, {"kind": None}, {"kind": "standard"}])
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("labels", [None, [0, 1, 2, 3], [2, 0, 3, 1]])
+@pytest.mark.parametrize(
+    ("names", "entries"),
+    [
+        (["2", "1", "0", "9"], list("2100")),
+        (["2", "1", "0", "9"], np.array([0, 1, 2, 2])),
+        (["x", "y", "zz", "w"], ["x", "y", "zz", "zz"]),
+        (["x", "y", "zz", "w"], np.array([0, 1, 2, 2], "u1")),
+        ([7, 5, 6, 1], list("7566")),
+        (np.array(["b", "B", "a", "A"]), list("bBaa")),
+    ],
+)
+def test_states_keep_their_order(kind, lazy, labels, names, entries):
+    """Named states decide what whole numbers mean, and to which state a row of costs belongs."""
+    rows = np.array(entries)[:, None]
+    aln = xr.DataArray(rows, {"taxa": list("abcd")}, ("taxa", "sites"), attrs={"states": names})
+    aln = aln.assign_attrs(kind)
+    aln = aln.chunk(sites=1) if lazy else aln
+    names = [str(name) for name in names]
+    costs = np.array([[0, 1, 9, 9], [1, 0, 4, 9], [9, 4, 0, 9], [9, 9, 9, 0]])
+    if labels:
+        shown = [names[k] for k in labels]
+        costs = xr.DataArray(
+            costs[np.ix_(labels, labels)], {"of": shown, "to": shown}, ("of", "to")
+        )
+    # From the first state to the second costs 1, and on to the third 4.
+    res = aln.genobit.parsimony("((a,b),(c,d));", costs=costs)
+    assert res.length == 5
+    anc = aln.genobit.ancestral_states("((a,b),(c,d));", resolve="sets")
+    assert anc.attrs["states"] == res.attrs["states"] == names
+    expected = [names[0], names[1], names[2], names[2]]
+    assert anc.states.values[:4, 0].tolist() == expected
+    assert aln.genobit.ancestral_states("((a,b),(c,d));").states[-1, 0] == names[0]
+
+
+@pytest.mark.parametrize("kind", [{}, {"kind": "standard"}])
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        (["x", "y", "z", "x"], r"taxon 2 \('c'\), site 0: 'z' is not a symbol"),
+        ([0, 1, 2, 0], r"taxon 2 \('c'\), site 0: 2 is not a state from 0 to 1"),
+    ],
+)
+def test_states_that_are_not_named_are_refused(kind, entries, message):
+    aln = xr.DataArray(np.array(entries)[:, None], {"taxa": list("abcd")}, ("taxa", "sites"))
+    aln = aln.assign_attrs(kind, states=["x", "y"])
+    for each in (aln, aln.chunk(sites=1)):
+        with pytest.raises(ValueError, match=message):
+            each.genobit.parsimony("((a,b),(c,d));")
+
+
 def test_forbidden_changes_cost_infinity():
     aln = alignment(["0", "1"], kind="standard", states=["0", "1"])
     parents = np.array([2, 2, -1])
