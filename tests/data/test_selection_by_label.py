@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
 from pathlib import Path
 from typing import Any
 
@@ -246,18 +245,13 @@ def test_other_takes_names_of_variants() -> None:
         ds.genobit.ld("r2", other=3)
 
 
-def test_a_million_ids_are_searched_in_about_a_second() -> None:
+def test_many_ids_of_a_million_are_found_in_their_order() -> None:
     ids = np.array([f"rs{k}" for k in range(10**6)], object)
     ds = xr.Dataset({"variant_id": ("variants", ids)})
-    began = time.perf_counter()
-    few = of_names(ds, ids[[999_999, 5]], "variants")
-    # 0.06 s on a Zen 5.
-    assert time.perf_counter() - began < 3
-    assert few.tolist() == [999_999, 5]
-    began = time.perf_counter()
+    # One by one, this would be 10**11 comparisons.
+    assert of_names(ds, ids[::-10], "variants").tolist() == [*range(999_999, 0, -10)]
     with pytest.raises(KeyError, match="did you mean 'rs123456'"):
         of_names(ds, np.array(["rs_123456"], object), "variants")
-    assert time.perf_counter() - began < 8
 
 
 def test_regions_of_published_data(shared_data: Path, tmp_path: Path) -> None:

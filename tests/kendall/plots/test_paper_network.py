@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -280,12 +279,6 @@ class TestManyNodes:
     def test_small_communities_are_left_out_and_counted(self):
         pairs = network(nx.disjoint_union(self.graph, union(2, 2, 3)))
         assert "Not drawn: 3 of 13 communities, with 7 nodes" in note(drawn(pairs, min_component=4))
-
-    def test_2000_nodes_take_seconds(self):
-        graph = nx.random_partition_graph([50] * 40, 0.15, 0.0005, seed=1)
-        start = time.perf_counter()
-        drawn(network(graph), limit=3000)
-        assert time.perf_counter() - start < 60
 
     def test_many_edges_are_pixels_and_the_note_says_so(self):
         page = drawn(network(nx.gnm_random_graph(100, 3100, seed=1)), limit=500)
