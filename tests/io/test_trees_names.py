@@ -23,7 +23,7 @@ MARKS = "aA_ ',;:=()[]{}\"-*+/\\<>1é中"
 
 def through(folder: Path, suffix: str, names: list[str]) -> list[str]:
     """Tip names in the order of the taxa, written and read; raises where they do not fit."""
-    path = folder / f"t{tips}.{suffix}"
+    path = folder / f"t.{suffix}"
     gb.to_trees(newick(PARENTS, names), path, overwrite=True)
     tree = read_trees(path, names).trees[0]
     # The tips of the pair are those that were.
