@@ -134,7 +134,7 @@ def test_positions_that_are_the_index__are_found_again(
 ) -> None:
     ds = cohort(CALLS)
     indexed = ds.set_index(variants="variant_position")
-    with pytest.raises(KeyError, match=r"If the index of 'variants' has it: ds.assign") as raised:
+    with pytest.raises(KeyError, match=r"If the index has it: ds.assign") as raised:
         write(indexed, tmp_path / "a")
     code = str(raised.value.args[0]).partition("has it: ")[2].partition(". If nothing")[0]
     path = write(eval(code, {"ds": indexed}), tmp_path / "a")
@@ -187,3 +187,23 @@ def test_levels__of_another_dataset() -> None:
         found = getattr(levels.genobit, method)(other=levels)
         np.testing.assert_array_equal(found, getattr(ds.genobit, method)(other=ds))
         assert "variant_position_1" in found.coords
+
+
+def test_levels__are_stored(tmp_path: Path) -> None:
+    ds = cohort(CALLS).set_index(variants=LEVELS["variants"])
+    again = xr.open_zarr(gb.to_zarr(ds, tmp_path / "a.zarr"))
+    np.testing.assert_array_equal(again.variant_position, ds.variant_position)
+
+
+def test_levels__of_arrays() -> None:
+    names = {"family": list("xxyyzz"), "member": list("abcdef")}
+    values = np.random.default_rng(0).random((6, 9))
+    array = xr.DataArray(values, {k: ("gene", x) for k, x in names.items()}, ("gene", "sample"))
+    levels = array.set_index(gene=["family", "member"])
+    xr.testing.assert_equal(levels.genobit.kendall(), array.genobit.kendall())
+    bits = levels > 0.5
+    xr.testing.assert_equal(
+        bits.genobit.similarity(dim="sample"), (array > 0.5).genobit.similarity(dim="sample")
+    )
+    pairs = levels.genobit.kendall_pairs(0.0, None, names="member").to_dataframe()
+    assert set(pairs.name_0) | set(pairs.name_1) == set("abcdef")

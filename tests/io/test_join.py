@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK2, plink2
+from tests.programs import PLINK, PLINK2, plink, plink2
 
 KINDS = ["U", object, "S", np.dtypes.StringDType(), "pandas", "int"]
 
@@ -119,6 +119,10 @@ ROWS = [("b", "1", 31.0), ("a", "3", 99.0), ("0", "1", 51.0), ("a", "1", 11.0), 
 VALUES = [11.0, np.nan, 31.0, np.nan, 51.0]
 
 
+def plink_2(fileset: Path, out: Path, *options: str) -> None:
+    plink2(out, "--bfile", str(fileset), *options)
+
+
 def table_of_families(form: str, folder: Path) -> Any:
     lines = [f"{family} {own} {x}\n" for family, own, x in ROWS]
     table = pd.DataFrame(ROWS, columns=["FID", "IID", "x"])
@@ -164,16 +168,17 @@ def test_families__are_part_of_the_key_of_every_table(tmp_path: Path, form: str,
         )
 
 
-@PLINK2
-@pytest.mark.parametrize("head", [True, False])
-def test_families__equal_plink2(tmp_path: Path, head: bool) -> None:
+@pytest.mark.parametrize(
+    "program", [pytest.param(plink, marks=PLINK), pytest.param(plink_2, marks=PLINK2)]
+)
+@pytest.mark.parametrize("form", [".pheno", "plain.pheno", ".tsv"])
+def test_families__equal_plink(tmp_path: Path, form: str, program: Callable[..., None]) -> None:
     ds = genotypes().assign(sample_family_id=("samples", FAMILIES), sample_id=("samples", WITHIN))
     bed = gb.to_plink(ds, tmp_path / "a")
-    table = table_of_families(".pheno" if head else "plain.pheno", tmp_path)
-    fileset = ("--bfile", str(bed.with_suffix("")))
-    plink2(tmp_path / "b", *fileset, "--pheno", str(table), "--make-just-fam")
+    table = table_of_families(form, tmp_path)
+    program(bed.with_suffix(""), tmp_path / "b", "--pheno", str(table), "--make-just-fam")
     theirs = [line.split()[5] for line in (tmp_path / "b.fam").read_text().splitlines()]
-    ours = gb.open_plink(bed).genobit.join(table)["x" if head else "PHENO1"]
+    ours = gb.open_plink(bed).genobit.join(table)["PHENO1" if form == "plain.pheno" else "x"]
     np.testing.assert_array_equal(ours, [np.nan if x == "-9" else float(x) for x in theirs])
 
 

@@ -46,11 +46,9 @@ def require_labels(ds: xr.Dataset, files: str) -> None:
         along = (dims,) if isinstance(dims, str) else ()
         if name not in ds.variables or (along and ds[name].dims != along):
             msg = f"the Dataset has no variable {name!r} along {dims!r}, and {files} needs it. "
-            if dims in ds.coords:
-                msg += (
-                    f"If the index of {dims!r} has it: "
-                    f"ds.assign({name}=({dims!r}, ds.{dims}.values)). "
-                )
+            index = labels.values_along(ds, model.VARIANTS, model.VARIANTS)
+            if name == model.VARIANT_POSITION and index is not None and index.dtype.kind in "iu":
+                msg += f"If the index has it: ds.assign({name}=({dims!r}, ds.{dims}.values)). "
             msg += f"If nothing is known: ds.assign({name}=({dims!r}, {example}))"
             raise KeyError(msg)
 
