@@ -44,7 +44,11 @@ STOP = "*"
 
 #: An empty entry reads as chr(0). Brackets enclose the members of a polymorphic entry.
 _NO_SYMBOL = "\0 {}()"
+#: Gaps of other programs (mothur, SILVA, GCG), which readers of files translate.
+_FOREIGN_GAPS = ".~_"
 _NUCLEOTIDE_SYMBOLS = {*NUCLEOTIDES, *NUCLEOTIDE_CODES}
+_TENTH = 10
+"""A tenth of the symbols decides the kind; fewer are odd symbols, which raise an error."""
 
 
 def check_kind(kind: str | None) -> None:
@@ -65,7 +69,8 @@ def symbols_of(kind: str, seen: set[str]) -> tuple[str, ...]:
     if kind == "protein":
         return (*AMINO_ACIDS, *(s for s in RARE_AMINO_ACIDS + STOP if s in seen))
     unusable = {MISSING, GAP, *_NO_SYMBOL}
-    return tuple(sorted((s for s in seen if not unusable.intersection({s, *s})), key=_rank))
+    states = {s for s in seen if not unusable.intersection({s, *s})}.difference(_FOREIGN_GAPS)
+    return tuple(sorted(states, key=_rank))
 
 
 def _rank(symbol: str) -> tuple[int, int, str]:
@@ -87,16 +92,24 @@ def codes_of(kind: str, symbols: Sequence[str]) -> dict[str, tuple[str, ...]]:
 def guess_kind(counts: Mapping[str, int]) -> str:
     """Guess the kind of characters from the count of each symbol (upper case).
 
-    "standard" if any symbol is a digit. "dna" if all symbols are IUPAC nucleotide codes and at
-    least half are plain bases or N. Otherwise "protein".
+    Letters include the stop ``*``. "standard" if at least a tenth of the letters and digits are
+    digits. "dna" if more than nine tenths of the letters are IUPAC nucleotide codes, and at least
+    half are plain bases or N. Otherwise "protein".
+
+    Examples
+    --------
+    >>> guess_kind({"A": 30, "R": 9, "0": 1}), guess_kind({"A": 30, "R": 9, "0": 9})
+    ('dna', 'standard')
     """
-    known = {s: n for s, n in counts.items() if s not in {MISSING, GAP}}
-    if any(symbol.isdecimal() for symbol in known):
+    digits = sum(n for symbol, n in counts.items() if symbol.isdecimal())
+    letters = {symbol: n for symbol, n in counts.items() if symbol.isalpha() or symbol == STOP}
+    number = sum(letters.values())
+    if digits and _TENTH * digits >= number + digits:
         return "standard"
-    plain = sum(n for symbol, n in known.items() if symbol in "ACGTUN")
-    if _NUCLEOTIDE_SYMBOLS.issuperset(known) and 2 * plain >= sum(known.values()):
-        return "dna"
-    return "protein"
+    plain = sum(n for symbol, n in letters.items() if symbol in "ACGTUN")
+    others = sum(n for symbol, n in letters.items() if symbol not in _NUCLEOTIDE_SYMBOLS)
+    odd = others and _TENTH * others >= number
+    return "dna" if not odd and 2 * plain >= number else "protein"
 
 
 def members(entry: str) -> tuple[str, ...]:
@@ -161,10 +174,15 @@ def require_symbols(
         at = place(corner[0] + taxon, corner[1] + site, taxa)
         listed = ("" if all(len(s) == 1 for s in symbols) else ", ").join(symbols)
         codes = {"dna": " and the codes of IUPAC", "protein": ", B, Z, J and X"}.get(kind, "")
-        remedy = "correct it or give another kind=" + (" or more states=" * (kind == "standard"))
+        entry = str(text[taxon, site])
+        remedy = 'name another kind, in kind= of open_alignment or attrs["kind"] of the alignment'
+        if entry in _FOREIGN_GAPS:
+            remedy = "write '?' or '-' instead"
+        elif kind == "standard":
+            remedy = 'add it to attrs["states"] of the alignment, or to SYMBOLS of NEXUS'
         msg = (
-            f"{at}: {str(text[taxon, site])!r} is not a symbol of kind {kind!r}, which has "
-            f"{listed}{codes}, '?' for missing and '-' for a gap: {remedy}"
+            f"{at}: {entry!r} is not a symbol of kind {kind!r}, which has {listed}{codes}, "
+            f"'?' for missing and '-' for a gap: correct it, or {remedy}"
         )
         raise ValueError(msg)
 

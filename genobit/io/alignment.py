@@ -13,7 +13,15 @@ from genobit.data.checks import check_one_of, is_whole
 from genobit.data.guards.bounded import GZIP, read_bytes
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
-from genobit.io.alignment_files._text import CONTROL, Rows, is_phylip, read_fasta, read_phylip
+from genobit.io.alignment_files._text import (
+    CONTROL,
+    FOREIGN_GAPS,
+    Rows,
+    is_phylip,
+    read_fasta,
+    read_phylip,
+    require_gaps,
+)
 from genobit.io.tree_files._nexus import read_nexus
 
 if TYPE_CHECKING:
@@ -56,8 +64,9 @@ def open_alignment(
         suffix if the first line is not conclusive.
     kind
         "dna", "protein" or "standard". The default for NEXUS is the kind declared in the file. In
-        other formats, any digit means "standard". If all symbols are IUPAC nucleotide codes and at
-        least half are plain bases or N, the kind is "dna". Otherwise it is "protein".
+        other formats, the kind is "standard" if a tenth of the letters and digits are digits. It is
+        "dna" if more than nine tenths of the letters are IUPAC nucleotide codes, and at least half
+        are plain bases or N. Otherwise it is "protein".
     chunks
         Sites per chunk of a lazy alignment, for alignments larger than memory. Lazy reading needs
         uncompressed FASTA with lines of equal width within each record. Opening scans the file
@@ -66,7 +75,8 @@ def open_alignment(
     Returns
     -------
     DataArray (taxa, sites) of upper-case text, in memory, or lazy with ``chunks``. Each entry is
-    a symbol: ``-`` is a gap, ``?`` is missing, ``{01}`` is polymorphic.
+    a symbol: ``-`` is a gap, ``?`` is missing, ``{01}`` is polymorphic. Of FASTA and PHYLIP, ``.``
+    and ``~`` become ``?``, and ``_`` becomes ``-``.
 
     - Coordinate `taxa`: the names as written; underscores are kept. A name in FASTA is the whole
       header line.
@@ -252,7 +262,8 @@ def _entries(rows: Rows) -> NDArray[np.str_]:
     length = _require_same_length(rows.taxa, [len(row) for row in rows.sequences])
     if isinstance(rows.sequences[0], list):
         return np.array(rows.sequences)
-    joined = "".join(str(row) for row in rows.sequences)
+    require_gaps(rows.taxa, lambda taxon: str(rows.sequences[taxon]).find("."))
+    joined = "".join(str(row) for row in rows.sequences).translate(str.maketrans(FOREIGN_GAPS))
     # Some non-ASCII letters become two in upper case. They are not valid symbols anyway.
     data = (joined.upper() if joined.isascii() else joined).encode("utf-32-le")
     # Each symbol is one code point, so UTF-32 splits the text without a loop.

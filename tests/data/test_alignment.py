@@ -28,7 +28,7 @@ SYMBOLS = {
     "protein": "ACDEFGHIKLMNPQRSTVWYXB-?",
     "rare": "AAAACCCCDDDDOU*-?",
     "standard": "0123-?",
-    "guessed": "01AC-?",
+    "guessed": "012345AC-?",
     "unknown": "-?",
 }
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 from pathlib import Path
 
@@ -197,16 +198,43 @@ def test_kind_overrides(tmp_path) -> None:
         (">a\nACGT\n>b\nACGT\n>a\nACGT", "taxa 0 and 2 are both named 'a': rename"),
         (">a\n>b\n", "there are no sites"),
         (">\nACGT\n", "taxon 0 has no name"),
-        (">a\nACGT\n>b\nAC!T\n", r"taxon 1 \('b'\), site 2: '!' is not a symbol of kind 'protein'"),
+        (">a\nACGT\n>b\nAC!T\n", r"taxon 1 \('b'\), site 2: '!' is not a symbol of kind 'dna'"),
         ("2 4\na ACGT\nb ACG\n", r"2 taxa and 4 sites.*taxon 1 \('b'\) has 3 sites.*correct"),
         ("3 4\na ACGT\nb ACGT\n", "3 taxa and 4 sites.*2 rows are not a multiple.*2 taxa"),
         (
             nexus("datatype=dna", "a ACGT\nb ACG\nc ACGT"),
-            "NEXUS cannot be read: .* too short",
+            "NCHAR=4, and the line of taxon 1 in the MATRIX has 3 characters",
         ),
         (nexus("datatype=dna", "a {AG\nb ACGT\nc ACGT"), "NEXUS cannot be read: .*line"),
         (nexus("datatype=dna", "a ACGT\nb AJGT\nc ACGT"), r"taxon 1 \('b'\), site 1: 'J' is no"),
-        (nexus('symbols="01"', "a 0101\nb 0201\nc 0101"), "site 1: '2' is not a .*more states="),
+        (
+            nexus('symbols="01"', "a 0101\nb 0201\nc 0101"),
+            "site 1: '2' is not a .*SYMBOLS of NEXUS",
+        ),
+        (
+            nexus("datatype=standard respectcase symbols='01a'", "a 0\nb 1\nc a", sites=1),
+            "has RESPECTCASE and letters in lower case in SYMBOLS",
+        ),
+        (nexus("datatype=dna", "a ACGT\nb ACGT"), "NTAX=3, and the MATRIX has 2 taxa .'a', 'b'"),
+        (
+            nexus("datatype=dna", "a ACGTAC\nb ACGTAC\nc ACGTAC"),
+            "NCHAR=4, and the line of taxon 0 in the MATRIX has 6 characters",
+        ),
+        (
+            nexus("datatype=dna", "a ACGTACC\nb ACGT\nACC\nc ACGTACC", sites=8),
+            "the NEXUS cannot be read: .* declared sequence length .8. will be exceeded",
+        ),
+        (
+            nexus("interleave", "a 01\nb 01\nc 01\n\na 0\nb 0\nc 0"),
+            r"NCHAR=4, and taxon 0 \('a'\) of the MATRIX has 3 characters",
+        ),
+        (nexus("", "a 01", sites=int("9" * 4000)), "NCHAR of 4000 digits: correct it"),
+        (
+            """#NEXUS begin taxa; dimensions ntax=2; taxlabels a b; end;
+            begin characters; dimensions nchar=1; matrix a 0; end;""",
+            "NTAX=2, and the MATRIX has 1 taxa",
+        ),
+        (f"{'9' * 5000} 4\na ACGT", "unknown format: .*the first line"),
         (
             nexus("datatype=mixed", "a ACGT"),
             "DATATYPE=MIXED is not supported: keep characters of DNA",
@@ -214,7 +242,7 @@ def test_kind_overrides(tmp_path) -> None:
         (nexus("datatype=dna transpose", "a ACGT"), "has TRANSPOSE, which is not supported: write"),
         (nexus("labels=no", "0101"), "has NOLABELS, which is not supported"),
         ("#NEXUS\nbegin trees; tree a=(b,c); end;", "there is no MATRIX in a DATA"),
-        (nexus("interleave", "a 01\nb 01\nc 01\na 01\nb 01\nc 0\n"), r"'c'\) has 3 sites"),
+        (nexus("interleave", "a 01\nb 01\nc 01\na 01\nb 01\nc 0\n"), r"'c'\) .* has 3 char"),
     ],
 )
 def test_refusals(tmp_path, text, message) -> None:
@@ -250,3 +278,85 @@ def test_without_dendropy__says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "dendropy", None)
     with pytest.raises(ImportError, match="pip install dendropy"):
         _dendropy.dendropy()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "sites"),
+    [
+        ("a\n01{01}2\nb\n0{01}?-\nc\n0120", 4),
+        ("a 01{01}\n2 'b b' 0{01}?-\nc 0120", 4),
+        ("a 01 (0 1)2\n'b b' 0 {01} ? -\nc [x] 01[y]20\n", 4),
+        ("a 01\n01 2 'b b' 01\n01 2 c 01\n01 2", 5),
+    ],
+)
+def test_nexus__rows_of_any_lines_fit_the_dimensions(tmp_path, matrix, sites) -> None:
+    text = nexus('datatype=standard respectcase symbols="0 1 2"', matrix, sites=sites)
+    aln = gb.open_alignment(write(tmp_path, text))
+    assert aln.shape == (3, sites)
+    assert aln.attrs["states"] == ["0", "1", "2"]
+
+
+def test_nexus__respectcase_means_nothing_for_nucleotides(tmp_path) -> None:
+    aln = gb.open_alignment(
+        write(tmp_path, nexus("datatype=dna respectcase", "a aCgT\nb A-NT\nc AcGt"))
+    )
+    assert rows(aln) == {"a": "ACGT", "b": "A-NT", "c": "ACGT"}
+
+
+def fasta(changed: dict[int, str]) -> str:
+    """Forty taxa-sites of nucleotides, of which some are changed, as FASTA."""
+    symbols = list("ACGTRNACGTY-ACGTACGT" * 4)
+    for place, symbol in changed.items():
+        symbols[place] = symbol
+    return "".join(
+        f">{name}\n{''.join(symbols[k * 20 : k * 20 + 20])}\n" for k, name in enumerate("abcd")
+    )
+
+
+@pytest.mark.parametrize("chunks", [None, 7])
+@pytest.mark.parametrize("symbol", "019*OJE!")
+def test_odd_symbols_do_not_change_the_kind_of_the_others(tmp_path, chunks, symbol) -> None:
+    message = rf"taxon 1 \('b'\), site 5: '{re.escape(symbol)}' is not a symbol of kind 'dna'"
+    with pytest.raises(ValueError, match=message):
+        gb.open_alignment(write(tmp_path, fasta({25: symbol})), chunks=chunks)
+    many = dict.fromkeys(range(0, 80, 3), symbol)
+    if symbol in "019":
+        assert gb.open_alignment(write(tmp_path, fasta(many)), chunks=chunks).kind == "standard"
+    elif symbol in "OJE":
+        assert gb.open_alignment(write(tmp_path, fasta(many)), chunks=chunks).kind == "protein"
+
+
+@pytest.mark.parametrize("chunks", [None, 7])
+@pytest.mark.parametrize("kind", [None, "protein", "standard"])
+def test_gaps_of_other_programs(tmp_path, chunks, kind) -> None:
+    given, read = (dict(enumerate(gaps)) for gaps in (".~_", "??-"))
+    path = write(tmp_path, fasta({**given, 30: "."}))
+    found = gb.open_alignment(path, chunks=chunks, kind=kind).compute()
+    expected = gb.open_alignment(write(tmp_path, fasta({**read, 30: "?"}), "y.fa"), kind=kind)
+    xr.testing.assert_equal(found, expected)
+    assert found.attrs["kind"] == (kind or "dna")
+    if kind == "standard":
+        assert not {*".~_"}.intersection(found.attrs["states"])
+    path.write_text(fasta({30: "."}))
+    with pytest.raises(ValueError, match=r"taxon 1 \('b'\), site 10: '.' may be a gap or the symb"):
+        gb.open_alignment(path, chunks=chunks, kind=kind)
+
+
+def test_gaps_of_other_programs__in_phylip_and_in_memory(tmp_path) -> None:
+    aln = gb.open_alignment(write(tmp_path, "2 4\na ..GT\nb ~_G.\n"))
+    assert rows(aln) == {"a": "??GT", "b": "?-G?"}
+    with pytest.raises(ValueError, match=r"'\.' may be a gap or the symbol of the first taxon"):
+        gb.open_alignment(write(tmp_path, "2 4\na ACGT\nb .C..\n"))
+    for kind in (None, "dna", "standard"):
+        for symbol in ".~_":
+            made = xr.DataArray([list("ACGT"), list(f"AC{symbol}T")], dims=("taxa", "sites"))
+            with pytest.raises(ValueError, match=r"site 2: '.' is not .*, or write '\?' or '-'"):
+                made.assign_attrs(kind=kind).genobit.parsimony("(0,1);")
+
+
+def test_codons_become_states_as_the_message_says() -> None:
+    aln = xr.DataArray([["ATG", "TTT"], ["ATG", "TTC"]], dims=("taxa", "sites"))
+    with pytest.raises(ValueError, match=r'attrs\["kind"\] of the alignment'):
+        aln.genobit.parsimony("(0,1);")
+    aln.attrs["kind"] = "standard"
+    assert aln.genobit.parsimony("(0,1);").length == 1

@@ -17,7 +17,7 @@ import numpy as np
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.names import layer_name
-from genobit.io.alignment_files._text import CONTROL
+from genobit.io.alignment_files._text import CONTROL, FOREIGN_GAPS, require_gaps
 from genobit.io.kernels import fasta_lines
 
 if TYPE_CHECKING:
@@ -82,6 +82,15 @@ class FastaFile:
             raise OSError(msg)
         return out
 
+    def first_dot(self, taxon: int) -> int:
+        """Return the first site of a taxon with ``.``, or -1."""
+        for site in range(0, self.records[taxon, 3], BLOCK):
+            stop = min(site + BLOCK, self.records[taxon, 3])
+            found = self._read(slice(taxon, taxon + 1), site, stop).tobytes().find(b".")
+            if found >= 0:
+                return site + found
+        return -1
+
     def array(self, chunks: int) -> da.Array:
         """Return the lazy alignment in chunks of ``chunks`` sites."""
         taxa, sites = self.shape
@@ -100,6 +109,7 @@ class FastaFile:
 
 _UPPER = np.arange(256, dtype=np.uint32)
 _UPPER[ord("a") : ord("z") + 1] -= ord("a") - ord("A")
+_UPPER[[*map(ord, FOREIGN_GAPS)]] = [*map(ord, FOREIGN_GAPS.values())]
 
 
 class Found(NamedTuple):
@@ -128,11 +138,14 @@ def index_fasta(source: Path) -> Found:
     scan.end()
     counts: dict[str, int] = {}
     for byte in np.flatnonzero(scan.counts):
-        symbol = chr(byte).upper()
+        symbol = chr(_UPPER[byte])
         counts[symbol] = counts.get(symbol, 0) + int(scan.counts[byte])
     records = np.array(scan.records, np.int64).reshape(-1, 4)
     found = FastaFile(str(source.absolute()), stat.st_size, stat.st_mtime_ns, records)
-    return Found(found, _decoded(scan.names), counts)
+    taxa = _decoded(scan.names)
+    if scan.counts[ord(".")]:
+        require_gaps(taxa, found.first_dot)
+    return Found(found, taxa, counts)
 
 
 class _Scan:

@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from genobit.data.alphabets import GAP, MISSING, place
 
-_PHYLIP_HEADER = re.compile(r"\s*(\d+)\s+(\d+)\s*[A-Za-z]*\s*$")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+_PHYLIP_HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})\s*[A-Za-z]*\s*$")
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1b]")
 """Control characters other than tabs and line ends."""
+FOREIGN_GAPS = {".": MISSING, "~": MISSING, "_": GAP}
+"""Symbols of mothur, SILVA and GCG in FASTA and PHYLIP; the ends of sequences are missing."""
 #: Characters of a name in strict PHYLIP.
 _NAME_WIDTH = 10
 
@@ -26,6 +30,22 @@ class Rows(NamedTuple):
     sequences: list[str] | list[list[str]]
     kind: str | None = None
     states: list[str] | None = None
+
+
+def require_gaps(taxa: Sequence[str], first_dot: Callable[[int], int]) -> None:
+    """Raise ValueError if ``.`` may be the symbol of the first taxon, which then has no ``.``.
+
+    ``first_dot`` returns the first site with ``.`` of a taxon, or -1.
+    """
+    if first_dot(0) >= 0:
+        return
+    for taxon in range(1, len(taxa)):
+        if (site := first_dot(taxon)) >= 0:
+            msg = (
+                f"{place(taxon, site, taxa)}: '.' may be a gap or the symbol of the first taxon: "
+                "write '-', or that symbol"
+            )
+            raise ValueError(msg)
 
 
 class _Misfit(Exception):  # noqa: N818 - tells the next layout to be tried
