@@ -263,7 +263,8 @@ def _entries(rows: Rows) -> NDArray[np.str_]:
     if isinstance(rows.sequences[0], list):
         return np.array(rows.sequences)
     require_gaps(rows.taxa, lambda taxon: str(rows.sequences[taxon]).find("."))
-    joined = "".join(str(row) for row in rows.sequences).translate(str.maketrans(FOREIGN_GAPS))
+    gaps = str.maketrans("".join(FOREIGN_GAPS), "".join(FOREIGN_GAPS.values()))
+    joined = "".join(str(row) for row in rows.sequences).translate(gaps)
     # Some non-ASCII letters become two in upper case. They are not valid symbols anyway.
     data = (joined.upper() if joined.isascii() else joined).encode("utf-32-le")
     # Each symbol is one code point, so UTF-32 splits the text without a loop.
