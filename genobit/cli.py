@@ -299,7 +299,7 @@ def run_report(options: argparse.Namespace) -> int:
     require("genobit report", "bokeh", "holoviews")
     dataset = open_genotypes(options.source, "genobit report")
     if options.join is not None:
-        dataset = dataset.genobit.join(options.join, on="sample_id")
+        dataset = dataset.genobit.join(options.join)
     print(dataset.genobit.report(options.out, colour_by=options.colour_by))
     return 0
 
