@@ -168,9 +168,9 @@ def _fill(place: Path, arrays: dict[str, da.Array], *, progress: bool | None) ->
 
 def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
     """Return a Dataset with chunks as in Zarr: of one size, except the last; without MultiIndex."""
-    result = labels.without_levels(result)
     if isinstance(result, xr.DataArray):
         result = result.to_dataset(name="result" if result.name is None else result.name)
+    result = labels.without_levels(result)
     changed: dict[Any, Any] = {}
     for name, variable in result.variables.items():
         if variable.chunks is None:
