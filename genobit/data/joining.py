@@ -286,8 +286,8 @@ def _no_match(
         return start + others[0].upper() + others[1:]
     if keys.columns.keys() == {model.SAMPLE_ID} and any("_" in label for label in keys.labels):
         return start + (
-            "open_plink writes sample_id as FAMILY_INDIVIDUAL where individual ids repeat: join "
-            f"on=({FAMILY!r}, {model.SAMPLE_ID!r})"
+            "open_plink writes sample_id as FAMILY_INDIVIDUAL where individual ids repeat: give a "
+            f"table with the columns FID and IID, which match {FAMILY} and {model.SAMPLE_ID}"
         )
     return start + "Give a table of these labels, or name another variable with on="
 
