@@ -288,8 +288,16 @@ def test_costs_past_whole_numbers_are_floats(cost, length, sites):
         ({"costs": np.ones((4, 4))}, r"costs\[A, A\] is 1.0, expected 0: .* set the diagonal to 0"),
         ({"costs": np.triu(np.ones((4, 4)), 1)}, "A to C is 1.0 and back is 0.0.*root it"),
         (
-            {"costs": xr.DataArray(np.ones((3, 4)), {"of": list("ACG")}, ("of", "to"))},
+            {"costs": xr.DataArray(np.ones((3, 4)), {"of": list("ACG"), "to": list("ACGT")})},
             "no label 'T' along 'of'",
+        ),
+        (
+            {"costs": xr.DataArray(np.ones((4, 4)), {"of": list("ACGT")}, ("of", "to"))},
+            "labels along 'of' and none along 'to': label both",
+        ),
+        (
+            {"costs": xr.DataArray(np.ones((5, 5)), {"of": list("ACGTA"), "to": list("ACGTA")})},
+            "has the label 'A' along 'of' twice: keep one",
         ),
         ({"gap": "fifth"}, "gap='fifth'"),
     ],

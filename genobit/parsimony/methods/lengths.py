@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.data import aligning
 from genobit.data.alignment import SITES, alignment_of
+from genobit.data.labels import text
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -226,7 +227,13 @@ def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
         for dim in costs.dims:
             if dim not in costs.indexes:
                 continue
-            labels = [str(label) for label in costs.indexes[dim]]
+            labels = text(costs.indexes[dim], "costs").tolist()
+            twice = next((label for k, label in enumerate(labels) if label in labels[:k]), None)
+            if twice is not None:
+                raise ValueError(f"costs= has the label {twice!r} along {dim!r} twice: keep one")
+            if bare := [other for other in costs.dims if other not in costs.indexes]:
+                msg = f"costs= has labels along {dim!r} and none along {bare[0]!r}: label both"
+                raise ValueError(msg)
             absent = [symbol for symbol in symbols if symbol not in labels]
             if absent:
                 msg = f"costs= has no label {absent[0]!r} along {dim!r}: give costs of all states"
