@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit.data import labels, model
+from genobit.data import columns, labels, model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> NDArray[Any]:
-    """Return values along ``dim`` in the order of the data (n,).
+    """Return values along ``dim`` in the order of the data (n,), as `genobit.data.columns.values`.
 
     This reads every argument with one value per variant, sample or other member of a dimension. The
     rules are:
@@ -28,14 +28,15 @@ def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) ->
       aligned by contig, position and identifier.
     - A pandas Series is aligned by its index, unless the index is the default 0, 1, 2, ...
     - A string names a variable of the data; the prefix, as in `sample_case`, is optional.
-    - Values without labels, and values for data without labels, are taken by position.
+    - Values without labels are taken by position. Labels that the data cannot match raise.
     - Each member of the data needs a value, also in a phenotype; a member without one raises. Use
-      NaN if the value is unknown. Values of other members are ignored, so a selection of the data
-      accepts the values of all members.
+      NaN or a mask if the value is unknown. Values of other members are ignored, so a selection of
+      the data accepts the values of all members.
     - Labels may repeat only if both sides have the same labels in the same order.
 
     ``name`` is the name of the values in errors. Raises KeyError for a variable that the data lack.
-    Raises ValueError for another dimension or length, and for missing or repeated labels.
+    Raises ValueError for another dimension or length, and for missing or repeated labels. Raises
+    TypeError for values that are neither numbers nor text nor dates.
     """
     if isinstance(given, str):
         given = model.named(_dataset(data), given, dim)
@@ -46,12 +47,11 @@ def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) ->
             msg = f"{name} is along {theirs}, expected values along {dim!r}"
             raise ValueError(msg)
         if isinstance(given, xr.DataArray) and not _same_labels(data, given, dim):
-            found = _labels_of_both(data, given, dim)
-        given = given.values
+            found = _labels_of_both(data, given, dim, name)
+        given = given.data
     elif isinstance(given, pd.Series):
         found = _labels_and_index(data, given.index, dim, name)
-        given = given.to_numpy()
-    values = np.asarray(given)
+    values = columns.values(given, name)
     if found is not None:
         return values[_places(*found, dim, name)]
     if values.shape != (data.sizes[dim],):
@@ -70,15 +70,25 @@ def aligned_numbers(
 
     Raises TypeError for values that are not numbers.
     """
-    values = aligned(data, given, dim, name)
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        msg = (
-            f"{name} takes a number for each of the {dim}, not {str(values[:3])[:40]}: give an "
-            "array, or the name of a variable of numbers"
-        )
-        raise TypeError(msg) from error
+    return columns.numbers_of(
+        aligned(data, given, dim, name), f"{name} takes a number for each of the {dim}"
+    )
+
+
+def aligned_mask(
+    data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str
+) -> NDArray[np.bool_]:
+    """Return `aligned` values that are True or False; raise TypeError for others."""
+    mask = aligned(data, given, dim, name)
+    if mask.dtype == bool:
+        return mask
+    lacking = np.flatnonzero(pd.isna(mask))
+    where = f"missing at {dim}={lacking[0]}" if lacking.size else f"of type {mask.dtype}"
+    msg = (
+        f"{name} is {where}, expected True or False for each of the {dim}: give a condition, such "
+        "as ds.sample_phenotype == 1 for controls"
+    )
+    raise TypeError(msg)
 
 
 def selected(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> Any:
@@ -87,13 +97,16 @@ def selected(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -
     Positions, identifiers and slices are returned unchanged. Raises ValueError for a mask that
     `aligned` refuses, and for positions along another dimension of the data.
     """
-    if not isinstance(given, xr.DataArray | xr.Variable | pd.Series):
+    if not hasattr(given, "dtype") or type(given) is np.ndarray:
         return given
     if pd.api.types.is_bool_dtype(given.dtype):
-        return aligned(data, given, dim, name)
+        return aligned_mask(data, given, dim, name)
     other = [d for d in getattr(given, "dims", ()) if d != dim and d in data.dims]
     if other:
         msg = f"{name} is along {str(other[0])!r}, expected positions along {dim!r}"
+        raise ValueError(msg)
+    if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
+        msg = f"{name} is masked at [{int(np.ma.getmaskarray(given).argmax())}]: give positions"
         raise ValueError(msg)
     return given
 
@@ -103,9 +116,12 @@ def _dataset(data: xr.Dataset | xr.DataArray) -> xr.Dataset:
 
 
 def _labels_of_both(
-    data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str
+    data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str, name: str
 ) -> _Labels | None:
-    """Return labels that both sides have along ``dim``, or None if one side has none."""
+    """Return labels that both sides have along ``dim``, or None if the values have none.
+
+    Raises ValueError for labels of the values that the data cannot match.
+    """
     names = [labels.ID_OF[dim], dim] if dim in labels.ID_OF else [dim]
     ours = {
         name: found for name in names if (found := labels.values_along(data, name, dim)) is not None
@@ -116,22 +132,26 @@ def _labels_of_both(
         if (found := labels.values_along(given, name, dim)) is not None
     }
     if not ours or not theirs:
-        return _positions_of_both(data, given) if dim == model.VARIANTS else None
-    name = next((name for name in ours if name in theirs), None)
-    if name is None:
+        positions = _positions_of_both(data, given) if dim == model.VARIANTS else None
+        if positions is None and theirs:
+            label, own = next(iter(theirs.items()))
+            _require_default(pd.Index(own), label, dim, name)
+        return positions
+    label = next((label for label in ours if label in theirs), None)
+    if label is None:
         # One side has identifiers, the other only the coordinate of the dimension.
-        name = next(iter(ours))
-        return ours[name], next(iter(theirs.values())), name
-    if dim != model.VARIANTS or pd.Index(labels.text(ours[name]), dtype=object).is_unique:
-        return ours[name], theirs[name], name
+        label = next(iter(ours))
+        return ours[label], next(iter(theirs.values())), label
+    if dim != model.VARIANTS or pd.Index(labels.text(ours[label]), dtype=object).is_unique:
+        return ours[label], theirs[label], label
     positions = _positions_of_both(data, given)
     if positions is None:
-        return ours[name], theirs[name], name
+        return ours[label], theirs[label], label
     here, there = (
         np.array(
             [f"{place} {own}" for place, own in zip(places, labels.text(own), strict=True)], object
         )
-        for places, own in ((positions[0], ours[name]), (positions[1], theirs[name]))
+        for places, own in ((positions[0], ours[label]), (positions[1], theirs[label]))
     )
     return here, there, positions[2]
 
@@ -178,12 +198,18 @@ def _positions_of_both(data: xr.Dataset | xr.DataArray, given: xr.DataArray) -> 
 def _labels_and_index(
     data: xr.Dataset | xr.DataArray, index: pd.Index, dim: str, name: str
 ) -> _Labels | None:
-    """Return the labels of the data and of a Series' index, or None if one side has none."""
+    """Return the labels of the data and of a Series' index, or None for the default index.
+
+    Raises ValueError for another index if the data have no labels.
+    """
     label = labels.ID_OF.get(dim, dim)
     ours = labels.ids(data, dim)
     if ours is None and label != dim:
         ours = labels.values_along(data, dim, dim)
-    if ours is None or index.equals(pd.RangeIndex(len(index))):
+    if ours is None:
+        _require_default(index, "index", dim, name)
+        return None
+    if is_default(index):
         return None
     if isinstance(index, pd.MultiIndex):
         if label not in index.names:
@@ -194,6 +220,22 @@ def _labels_and_index(
             raise ValueError(msg)
         index = index.get_level_values(label)
     return ours, index.to_numpy(), label
+
+
+def is_default(index: pd.Index) -> bool:
+    """Return whether an index is 0, 1, 2, ..., which labels nothing."""
+    return index.equals(pd.RangeIndex(len(index)))
+
+
+def _require_default(index: pd.Index, label: str, dim: str, name: str) -> None:
+    """Raise ValueError unless the labels of values, for data without labels, are 0, 1, 2, ..."""
+    if not is_default(index):
+        msg = (
+            f"{name} has labels along {dim!r}, first {label}[0] = {index.tolist()[0]!r}, and the "
+            f"data have none to match: assign {labels.ID_OF.get(dim, dim)!r} to the data, or give values in "
+            "the order of the data without labels, for example .to_numpy()"
+        )
+        raise ValueError(msg)
 
 
 def _places(

@@ -1,7 +1,9 @@
-"""Columns of tables as plain numpy arrays: numbers, text and dates, with missing values."""
+"""Columns and arguments as plain numpy arrays: numbers, text and dates, with missing values."""
 
 from __future__ import annotations
 
+import numbers
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,61 +16,162 @@ if TYPE_CHECKING:
 
 _EXACT = 2**53
 """Largest integer up to which float64 holds each integer."""
+NUMBERS = (numbers.Real, Decimal, np.bool_)
+"""Types of objects that count as numbers."""
+_PANDAS = (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
 
 
-def values(column: pd.Series, name: str) -> NDArray[Any]:
-    """Return a column as numbers, bool, datetime64, timedelta64, or text with None for missing.
+def values(given: Any, what: str, *, remedy: str = "") -> NDArray[Any]:
+    """Return numbers, bool, datetime64, timedelta64, or text in objects with None for missing.
 
-    Integers and booleans with missing values become float64. Raises TypeError for other types.
+    Takes lists, arrays of numpy, pandas, Arrow, polars and dask, of any number of dimensions.
+    Missing and masked values become NaN, so integers and booleans beside them become float64.
+    ``what`` names the values in errors, and ``remedy`` is another remedy for a wrong type.
+
+    Raises TypeError for other types, ragged lists, and mixtures of numbers and text. Raises
+    ValueError for integers that no type of 64 bits holds.
     """
+    given = given.compute() if hasattr(given, "compute") else given
+    if isinstance(given, np.ma.MaskedArray):
+        given = _unmasked(given)
+    for convert in ("to_pylist", "to_list"):
+        # Of Arrow and polars: their own numpy arrays lose digits of integers beside missing ones.
+        if hasattr(given, convert) and not isinstance(given, _PANDAS):
+            given = getattr(given, convert)()
+    if isinstance(given, list | tuple):
+        given = _of_list(given, what)
+    elif isinstance(given, _PANDAS):
+        given = _of_series(pd.Series(given), what)
+    found: NDArray[Any] = np.asarray(given)
+    kind = found.dtype.kind
+    if kind in "UST":
+        return labels.text(found, what, missing=None)
+    if kind == "O":
+        return _objects(found, what, remedy)
+    if kind not in "biufmM":
+        raise TypeError(_wrong_type(what, f"values of dtype {found.dtype}", remedy))
+    return found
+
+
+def numbers_of(values: NDArray[Any], rule: str) -> NDArray[np.float64]:
+    """Return values from `values` as float64; raise TypeError, which begins with ``rule``."""
+    if values.dtype.kind not in "biuf":
+        k = int(np.flatnonzero(~pd.isna(values.reshape(-1)))[0]) if values.size else 0
+        msg = f"{rule}, not {values.flat[k]!r}: give numbers, or the name of a variable of numbers"
+        raise TypeError(msg)
+    return values.astype(np.float64)
+
+
+def _unmasked(given: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    hidden = np.ma.getmaskarray(given)
+    if not hidden.any():
+        return np.asarray(given.data)
+    if given.dtype.kind in "mM":
+        return np.where(hidden, np.array("NaT", given.dtype), given.data)
+    objects = given.data.astype(object)
+    objects[hidden] = None
+    return objects
+
+
+def _of_list(given: list[Any] | tuple[Any, ...], what: str) -> NDArray[Any]:
+    # Objects keep the type of each item; numpy makes text of [1, "a"] and floats of [2**63, -1].
+    hidden = [x is np.ma.masked for x in given]
+    if any(hidden):
+        given = [None if x else y for x, y in zip(hidden, given, strict=True)]
+    try:
+        return np.array(given, dtype=object)
+    except ValueError as error:
+        msg = f"{what} is a ragged list: give one value for each member"
+        raise TypeError(msg) from error
+
+
+def _of_series(column: pd.Series, what: str) -> NDArray[Any]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     elif isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
-    kind = getattr(column.dtype, "kind", "O")
-    if isinstance(column.dtype, pd.StringDtype):
-        return labels.text(column.to_numpy(object), name, missing=None)
-    if kind in "biuf":
-        if column.hasnans:
-            return np.asarray(column.to_numpy(np.float64, na_value=np.nan))
-        return np.asarray(column.to_numpy(getattr(column.dtype, "numpy_dtype", column.dtype)))
-    if kind in "mM" and isinstance(column.dtype, np.dtype):
+    dtype: Any = column.dtype
+    if isinstance(dtype, np.dtype):
         return np.asarray(column.to_numpy())
-    return _objects(column.to_numpy(object), name, str(column.dtype))
+    if getattr(dtype, "kind", "O") not in "biuf":
+        return np.asarray(column.to_numpy(object))
+    if not column.hasnans:
+        return np.asarray(column.to_numpy(dtype.numpy_dtype))
+    known = column.notna().to_numpy()
+    out = np.full(known.size, np.nan)
+    out[known] = floats(column[known].to_numpy(dtype.numpy_dtype), what, np.flatnonzero(known))
+    return out
 
 
-def _objects(found: NDArray[np.object_], name: str, dtype: str) -> NDArray[Any]:
+def _objects(found: NDArray[np.object_], what: str, remedy: str) -> NDArray[Any]:
     """Return objects as numbers, bool or text; raise TypeError for others."""
-    inferred = pd.api.types.infer_dtype(found, skipna=True)
-    if inferred in {"string", "bytes"}:
-        return labels.text(found, name, missing=None)
-    if inferred in {"boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty"}:
-        known = ~pd.isna(found)
-        if known.all() and inferred in {"boolean", "integer"}:
-            return _whole(found, name) if inferred == "integer" else found.astype(bool)
-        out = np.full(found.size, np.nan)
-        out[known] = found[known].astype(np.float64)
+    found = labels.decoded(found, what)
+    flat = found.reshape(-1)
+    inferred = pd.api.types.infer_dtype(flat, skipna=True)
+    if inferred == "string":
+        return labels.text(found, what, missing=None)
+    known = np.asarray(~pd.isna(found))
+    if known.all() and inferred == "integer":
+        return _whole(found, what)
+    if known.all() and inferred == "boolean":
+        return found.astype(bool)
+    kinds = [_kind(x) if is_known else "" for x, is_known in zip(flat, known.flat, strict=True)]
+    if set(kinds) <= {"number", ""}:
+        out = np.full(found.shape, np.nan)
+        out[known] = floats(found[known], what, np.flatnonzero(known))
         return out
+    first = next(k for k, kind in enumerate(kinds) if kind)
+    odd = (k for k, kind in enumerate(kinds) if kind not in {kinds[first], ""})
+    k = kinds.index("other") if "other" in kinds else next(odd)
+    at = ", ".join(map(str, np.unravel_index(k, found.shape)))
+    beside = f" beside {flat[first]!r}" if k != first else f", of dtype {type(flat[k]).__name__}"
+    raise TypeError(_wrong_type(what, f"{flat[k]!r} at [{at}]{beside}", remedy))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, NUMBERS):
+        return "number"
+    return "text" if isinstance(value, str) else "other"
+
+
+def _wrong_type(what: str, held: str, remedy: str) -> str:
+    return f"{what} holds {held}: convert it to numbers, text or dates without a time zone{remedy}"
+
+
+def _whole(found: NDArray[np.object_], what: str) -> NDArray[np.integer]:
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= found.min() and found.max() <= np.iinfo(dtype).max:
+            return found.astype(dtype)
+    row, largest = max(enumerate(found.flat), key=lambda pair: abs(pair[1]))
     msg = (
-        f"column {name!r} holds {inferred} of dtype {dtype}: convert it to numbers, text or "
-        "dates without a time zone, or leave it out with columns=[...]"
+        f"{what} has {largest} in row {row}, and an integer has at most 64 bits: correct it, or "
+        "convert the values to text"
     )
-    raise TypeError(msg)
+    raise ValueError(msg)
 
 
-def _whole(found: NDArray[np.object_], name: str) -> NDArray[np.int64]:
-    try:
-        return found.astype(np.int64)
-    except OverflowError as error:
-        row, largest = max(enumerate(found.tolist()), key=lambda pair: abs(pair[1]))
-        msg = (
-            f"column {name!r} has {largest} in row {row}, and an integer has at most 64 bits: "
-            "correct it, or convert the column to text"
-        )
-        raise ValueError(msg) from error
+def floats(
+    found: NDArray[Any], what: str, places: NDArray[np.intp] | None = None
+) -> NDArray[np.float64]:
+    """Return numbers (n,) as float64; raise ValueError for an integer that float64 cannot hold.
+
+    ``places`` are the indices of the numbers, for the error.
+    """
+    out = found.astype(np.float64)
+    if found.dtype.kind in "iuO":
+        for k in np.flatnonzero(np.abs(out) >= _EXACT):
+            if isinstance(found[k], numbers.Integral) and int(out[k]) != int(found[k]):
+                row = k if places is None else places[k]
+                msg = (
+                    f"{what} has {found[k]} in row {row}, which float64 cannot hold, and missing "
+                    "values or fractions beside it need float64: leave them out, or give integers "
+                    "up to 2**53"
+                )
+                raise ValueError(msg)
+    return out
 
 
-def taken(found: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
+def taken(found: NDArray[Any], places: NDArray[np.intp], what: str) -> NDArray[Any]:
     """Return the values at ``places``, missing where a place is negative.
 
     Raises ValueError for integers that float64, which marks missing ones by NaN, cannot hold.
@@ -77,14 +180,8 @@ def taken(found: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
     lacking = places < 0
     if not lacking.any():
         return out
-    if out.dtype.kind in "iu" and np.abs(out.astype(np.float64)).max() > _EXACT:
-        msg = (
-            f"integers such as {int(out.max())} are too large to stand beside missing values: "
-            "convert the column to text first"
-        )
-        raise ValueError(msg)
     if out.dtype.kind in "biu":
-        out = out.astype(np.float64)
+        out = floats(np.where(lacking, 0, out), what)
     missing: Any = {"O": None, "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}
     out[lacking] = missing.get(out.dtype.kind, np.nan)
     return out

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
+from genobit.data import aligning, model
 from genobit.engine.schedule.blocks import ordered
 from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import xarray as xr
+    from numpy.typing import ArrayLike, NDArray
 
     from genobit.engine.bits.layout import Layout
 
@@ -39,9 +41,19 @@ def allele_frequency(planes: dict[str, da.Array], layout: Layout) -> da.Array:
     )
 
 
-def checked(frequency: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return frequencies (variants,) given by a user; raise ValueError for one outside [0, 1]."""
-    wrong = np.flatnonzero(~((frequency >= 0) & (frequency <= 1)))
+def given_frequency(
+    ds: xr.Dataset,
+    allele_frequency: str | ArrayLike | xr.DataArray,
+    *,
+    missing: bool = False,
+) -> NDArray[np.float64]:
+    """Return frequencies (variants,) given by a user; raise ValueError for one outside [0, 1].
+
+    Missing ones are NaN if ``missing``, and raise otherwise.
+    """
+    frequency = aligning.aligned_numbers(ds, allele_frequency, model.VARIANTS, "allele_frequency")
+    right = (frequency >= 0) & (frequency <= 1)
+    wrong = np.flatnonzero(~(right | np.isnan(frequency) if missing else right))
     if wrong.size:
         k = int(wrong[0])
         msg = (

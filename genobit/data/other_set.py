@@ -32,6 +32,9 @@ def dimension_of(
     dimensions.
     """
     dims = ", ".join(repr(name) for name in da.dims)
+    if len(set(da.dims)) < da.ndim:
+        msg = f"the dimensions {dims} have one name: build the array with another for the {what}"
+        raise ValueError(msg)
     if dim is not None:
         if dim not in da.dims:
             msg = f"dim={dim!r} is not a dimension of the values; they have {dims}"

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import aligning, model
+from genobit.epistasis.phenotypes import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,9 @@ class Covariates(NamedTuple):
                     "leave it out, since the model has an intercept"
                 )
                 raise ValueError(msg)
-        centred = values - values.mean(axis=1, keepdims=True)
+        rows = [scaled(row)[0] for row in values]
+        centred = np.array(rows).reshape(values.shape)
+        centred -= centred.mean(axis=1, keepdims=True)
         centred /= np.sqrt((centred**2).sum(axis=1, keepdims=True))
         # The diagonal of R has the norm that a covariate keeps without those before it.
         left = np.abs(np.diag(np.linalg.qr(centred.T, mode="r")))
@@ -74,7 +77,9 @@ def covariates_of(ds: xr.Dataset, given: Any) -> Covariates:
             msg = f"covariates= has {name!r} twice: give each covariate once"
             raise ValueError(msg)
         names.append(name)
-        rows.append(_numbers(aligning.aligned(ds, column, model.SAMPLES, name), name))
+        rows.append(
+            _numbers(aligning.aligned(ds, column, model.SAMPLES, f"covariate {name!r}"), name)
+        )
     values = np.array(rows).reshape(len(rows), ds.sizes[model.SAMPLES])
     return Covariates(tuple(names), values)
 
@@ -133,12 +138,8 @@ def _components(ds: xr.Dataset, item: Any, k: int) -> Iterator[tuple[str, Any]]:
 
 def _numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Return the values of a covariate as float64, NaN where missing."""
-    if values.dtype.kind == "O":
-        values = np.array([np.nan if x is None or x is pd.NA else x for x in values], object)
-        texts = [x for x in values if isinstance(x, str | bytes)]
-    else:
-        texts = [] if values.dtype.kind in "biuf" else values[:1].tolist()
-    if texts:
+    texts = values[~pd.isna(values)] if values.dtype.kind not in "biuf" else []
+    if len(texts):
         msg = (
             f"covariate {name!r} has values such as {texts[0]!r}: give numbers, and categories "
             "as 0 and 1 of each category but one (pandas.get_dummies)"

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from genobit.data.labels import decoded
+from genobit.data.columns import numbers_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +43,8 @@ class Trait(NamedTuple):
     """A quantitative trait."""
 
     values: NDArray[np.float64]
-    """(samples,), NaN where missing."""
+    """(samples,), divided by 2**exponent, so that sums of squares fit; NaN where missing."""
+    exponent: int
     names: tuple[str, ...] = ("all",)
     """Name of the only class of the tables."""
 
@@ -64,17 +66,16 @@ def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
     >>> classes(np.array([2.0, 1.0, np.nan, 2.0]), "case")
     ClassOf(numbers=array([ 1,  0, -1,  1]), names=('1', '2'))
     """
-    values = _plain(decoded(values, name))
     known = ~_missing(values)
     present = values[known]
-    if values.dtype.kind not in "biufOUST":
+    if values.dtype.kind not in "biufO":
         msg = f"{name} is of dtype {values.dtype}: classes are booleans, whole numbers or text"
         raise TypeError(msg)
     if not present.size:
         msg = f"{name} is missing in all {values.size} samples: nothing to compare"
         raise ValueError(msg)
-    if values.dtype.kind in "OUST":
-        present = _texts(values, known, name)
+    if values.dtype.kind == "O":
+        _refuse_missing_texts(values, known, name)
     else:
         _check_whole(values, known, name)
     found, numbers = np.unique(present, return_inverse=True)
@@ -102,11 +103,7 @@ def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
     Raises TypeError for values that are not real numbers. Raises ValueError for infinite values,
     outliers, PLINK's -9 and fewer than two distinct values.
     """
-    values = _plain(values)
-    if values.dtype.kind not in "biuf":
-        msg = f"{name} is of dtype {values.dtype}: a trait takes real numbers{note and f'; {note}'}"
-        raise TypeError(msg)
-    numbers = values.astype(np.float64)
+    numbers = numbers_of(values, f"{name} is a trait and takes real numbers{note and f' ({note})'}")
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
         k = int(infinite[0])
@@ -120,8 +117,19 @@ def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
             f"there is no variation to explain{note and f'; {note}'}"
         )
         raise ValueError(msg)
-    _refuse_far(numbers, name)
-    return Trait(numbers)
+    found = Trait(*scaled(numbers))
+    _refuse_far(found.values, numbers, name)
+    return found
+
+
+def scaled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Return numbers divided by a power of two, the largest from 1/2 to 1, and its exponent.
+
+    Sums of squares of the results neither overflow nor underflow, and have the same bits for any
+    power of two as unit.
+    """
+    exponent = int(np.frexp(np.nanmax(np.abs(values), initial=0.0))[1])
+    return np.ldexp(values, -exponent), exponent
 
 
 def with_covariates(found: ClassOf | Trait, known: NDArray[np.bool_], name: str) -> ClassOf | Trait:
@@ -138,7 +146,7 @@ def with_covariates(found: ClassOf | Trait, known: NDArray[np.bool_], name: str)
         values = np.where(known, found.values, np.nan)
         some = np.unique(values[~np.isnan(values)])
         lost = some.size < 2
-        left = Trait(values)
+        left = found._replace(values=values)
     if lost:
         msg = (
             f"{name} has {some.size} different values in the {left.samples} samples that have all "
@@ -153,58 +161,29 @@ def present(values: NDArray[Any]) -> int:
     return int((~_missing(values)).sum())
 
 
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Convert objects to float64 if all are numbers or missing; return other arrays as they are."""
-    if values.dtype.kind != "O":
-        return values
-    known = ~_missing(values)
-    if not all(isinstance(value, int | float | np.number | np.bool_) for value in values[known]):
-        return values
-    out = np.full(values.shape, np.nan)
-    out[known] = values[known].astype(np.float64)
-    return out
-
-
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "OUST":
-        from pandas import isna
-
-        # pandas.NA is neither equal nor unequal to a value, so only `isna` finds it.
-        nothing = np.asarray(isna(values.astype(object)))
-        return nothing | np.array([isinstance(v, str | bytes) and not v for v in values], bool)
-    return np.zeros(values.shape, bool)
+    return np.asarray(pd.isna(values)) | (values == "" if values.dtype.kind == "O" else False)
 
 
-def _texts(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> NDArray[Any]:
-    """Return the known values as text; raises ValueError for texts that mean missing."""
-    texts = np.array([str(value) for value in values[known]], dtype=object)
-    first: dict[str, Any] = {}
-    for k, text, value in zip(np.flatnonzero(known), texts, values[known], strict=True):
-        if text.strip() in MISSING_TEXTS:
+def _refuse_missing_texts(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> None:
+    """Raise ValueError for texts that mean missing."""
+    for k in np.flatnonzero(known):
+        if values[k].strip() in MISSING_TEXTS:
             msg = (
-                f"{name}[{k}] along 'samples' is {text!r}, which looks like a missing value: set "
-                "it to None to leave the sample out, or give the class another name"
+                f"{name}[{k}] along 'samples' is {values[k]!r}, which looks like a missing value: "
+                "set it to None to leave the sample out, or give the class another name"
             )
             raise ValueError(msg)
-        if first.setdefault(text, value) != value:
-            msg = (
-                f"{name}[{k}] along 'samples' is {value!r}, and another is {first[text]!r}: give "
-                "all classes as numbers, or all as text"
-            )
-            raise ValueError(msg)
-    return texts
 
 
-def _refuse_far(numbers: NDArray[np.float64], name: str) -> None:
+def _refuse_far(values: NDArray[np.float64], given: NDArray[np.float64], name: str) -> None:
     """Raise ValueError for an outlier beside which sums of squares lose digits of the others."""
-    away = np.abs(numbers - np.nanmedian(numbers))
+    away = np.abs(values - np.nanmedian(values))
     typical = np.median(away[away > 0])
     k = int(np.nanargmax(away))
     if away[k] > FARTHEST * typical:
         msg = (
-            f"{name}[{k}] along 'samples' is {numbers[k]:g}, more than {FARTHEST:,.0f} times as "
+            f"{name}[{k}] along 'samples' is {given[k]:g}, more than {FARTHEST:,.0f} times as "
             "far from the median as half of the others, and F would lose its digits: set it to "
             "NaN if it stands for missing, or transform the trait (logarithms, ranks)"
         )
@@ -239,4 +218,6 @@ def _refuse_plink_missing(values: NDArray[Any], name: str) -> None:
 
 
 def _named(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+    if isinstance(value, float | np.floating):
+        return np.format_float_positional(value, trim="-")
+    return str(value)

@@ -63,7 +63,7 @@ def prepared(
             "ds.genobit.isel(variants=...)"
         )
         raise ValueError(msg)
-    used, values = _values(phenotype)
+    used, values, exponent = _values(phenotype)
     model = fitted(values[used], covariates.basis(used), logistic=wanted.statistic == "logistic")
     classes = gathered(planes, layout, np.where(used, 0, -1), 1)
     score: Any = partial(_searched, rule=TraitRule(wanted.min_n, wanted.min_count), model=model)
@@ -78,14 +78,15 @@ def prepared(
         times=PRODUCT * full,
         about={"model": digest(list(model[:3]))},
     )
-    return Prepared(work, partial(columns, classes, model=model, values=values[used]))
+    rows = partial(columns, classes, model=model, values=values[used], exponent=exponent)
+    return Prepared(work, rows)
 
 
-def _values(phenotype: ClassOf | Trait) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return which samples are used, and the trait or the class 0 or 1 of all samples."""
+def _values(phenotype: ClassOf | Trait) -> tuple[NDArray[np.bool_], NDArray[np.float64], int]:
+    """Return which samples are used, the scaled trait or the class 0 or 1, and its exponent."""
     if isinstance(phenotype, Trait):
-        return ~np.isnan(phenotype.values), phenotype.values
-    return phenotype.numbers >= 0, phenotype.numbers.astype(np.float64)
+        return ~np.isnan(phenotype.values), phenotype.values, phenotype.exponent
+    return phenotype.numbers >= 0, phenotype.numbers.astype(np.float64), 0
 
 
 def _searched(*arguments: Any, **options: Any) -> Any:
@@ -138,9 +139,16 @@ def _orthogonal(basis: NDArray[np.float64], weights: NDArray[np.float64]) -> NDA
 
 
 def columns(
-    classes: Classes, members: NDArray[np.int64], model: Model, values: NDArray[np.float64]
+    classes: Classes,
+    members: NDArray[np.int64],
+    model: Model,
+    values: NDArray[np.float64],
+    exponent: int,
 ) -> Columns:
-    """Return effects, tests, counts of samples and cells of ranked pairs (rank, 2)."""
+    """Return effects, tests, counts of samples and cells of ranked pairs (rank, 2).
+
+    ``values`` are divided by 2**exponent.
+    """
     from scipy.stats import chi2
     from scipy.stats import f as distribution
 
@@ -165,8 +173,8 @@ def columns(
     effect, error, score = fits.T
     of_rank: dict[str, NDArray[Any]] = {
         "likelihood_ratio" if model.logistic else "f": score,
-        "effect": effect,
-        "standard_error": error,
+        "effect": np.ldexp(effect, exponent),
+        "standard_error": np.ldexp(error, exponent),
         "df": np.ones(len(members), np.int64),
     }
     if model.logistic:
@@ -176,4 +184,4 @@ def columns(
         return Columns(members, of_rank, cells)
     residual = n - len(model.basis) - 3
     of_rank |= {"df_residual": residual, "p": distribution.sf(score, 1, residual), "n": n}
-    return Columns(members, of_rank, cells, means)
+    return Columns(members, of_rank, cells, np.ldexp(means, exponent))

@@ -75,7 +75,7 @@ def prepared(
     work = CombinationSearch(
         classes, wanted.order, wanted.top, score=score, scope=scope, times=times, about=about
     )
-    return Prepared(work, partial(columns, classes, trait=present))
+    return Prepared(work, partial(columns, classes, trait=present, exponent=phenotype.exponent))
 
 
 def _searched(*arguments: Any, **options: Any) -> Any:
@@ -86,8 +86,13 @@ def _searched(*arguments: Any, **options: Any) -> Any:
         return search_pairs(*arguments, **options)
 
 
-def columns(classes: Classes, members: NDArray[np.int64], trait: NDArray[np.float64]) -> Columns:
-    """Return F, degrees of freedom, p, cell counts and cell means of pairs (rank, 2)."""
+def columns(
+    classes: Classes, members: NDArray[np.int64], trait: NDArray[np.float64], exponent: int
+) -> Columns:
+    """Return F, degrees of freedom, p, cell counts and cell means of pairs (rank, 2).
+
+    ``trait`` is divided by 2**exponent.
+    """
     from scipy.stats import f as distribution
 
     from genobit.epistasis.kernels.trait import tested_pair, whole_values
@@ -106,4 +111,4 @@ def columns(classes: Classes, members: NDArray[np.int64], trait: NDArray[np.floa
         "sparse": np.any((cells > 0) & (cells < FEW), axis=1),
     }
     means = np.array([pair.means for pair in pairs]).reshape(-1, 9)
-    return Columns(members, of_rank, cells[:, :, None], means)
+    return Columns(members, of_rank, cells[:, :, None], np.ldexp(means, exponent))

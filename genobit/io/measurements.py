@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -146,38 +146,65 @@ def _texts(index: pd.Index) -> _Labels:
 
 
 def _numbers(frame: pd.DataFrame) -> NDArray[Any]:
-    """Return the values of a frame; raise TypeError for columns that are not numbers."""
+    """Return the values of a frame; raise TypeError for columns or rows that are not numbers."""
     kinds = frame.dtypes.unique()
     if len(kinds) == 1 and isinstance(kinds[0], np.dtype) and kinds[0].kind in _NUMBERS:
         return np.asarray(frame.to_numpy())
-    found: list[NDArray[Any]] = []
-    others: list[Any] = []
-    for k, name in enumerate(frame.columns):
-        values = _numbers_of_column(frame.iloc[:, k], str(name))
-        if values is None:
-            others.append(name)
-        else:
-            found.append(values)
+    found = [_numbers_of_column(column, name) for name, column in frame.items()]
+    others = [name for name, values in zip(frame.columns, found, strict=True) if values is None]
     if others:
-        listed = ", ".join(map(repr, others[:4])) + (", ..." * (len(others) > 4))
-        msg = (
-            f"{len(others):,} of {frame.shape[1]:,} columns are not numbers: {listed}. Name the "
-            f"column that has the labels of the rows, labels={others[0]!r}, and leave out others "
-            "with frame.drop(columns=[...])"
-        )
-        raise TypeError(msg)
+        raise TypeError(_not_numbers(frame, others))
     if not found:
         msg = f"the frame of shape {frame.shape} has no column of numbers: columns are observations"
         raise TypeError(msg)
-    return np.column_stack(found)
+    return _stacked(cast("list[NDArray[Any]]", found), frame.columns)
 
 
-def _numbers_of_column(column: pd.Series, name: str) -> NDArray[Any] | None:
+def _not_numbers(frame: pd.DataFrame, others: list[Any]) -> str:
+    """Say which columns are not numbers, or which rows if the columns have other numbers."""
+    is_number = frame.map(lambda x: pd.isna(x) or isinstance(x, table_columns.NUMBERS))
+    odd = frame.index[~is_number.all(axis=1)]
+    if is_number.any(axis=0).all() and len(odd) < len(frame):
+        listed = ", ".join(map(repr, odd[:4])) + (", ..." * (len(odd) > 4))
+        return (
+            f"{len(odd):,} of {len(frame):,} rows are not numbers: {listed}. Leave them out with "
+            f"frame.drop(index={odd[:4].tolist()!r}{', ...' * (len(odd) > 4)})"
+        )
+    listed = ", ".join(map(repr, others[:4])) + (", ..." * (len(others) > 4))
+    return (
+        f"{len(others):,} of {frame.shape[1]:,} columns are not numbers: {listed}. Name the "
+        f"column that has the labels of the rows, labels={others[0]!r}, and leave out others "
+        "with frame.drop(columns=[...])"
+    )
+
+
+def _numbers_of_column(column: pd.Series, name: Any) -> NDArray[Any] | None:
     try:
-        values = table_columns.values(column, name)
+        values = table_columns.values(column, f"column {name!r}")
     except TypeError:
         return None
     return values if values.dtype.kind in _NUMBERS else None
+
+
+def _stacked(found: list[NDArray[Any]], names: pd.Index) -> NDArray[Any]:
+    """Return columns side by side in the smallest type that holds all numbers."""
+    dtype = np.result_type(*found)
+    integers = all(values.dtype.kind in "biu" for values in found)
+    if dtype.kind == "f" and integers:
+        # numpy makes float64 of int64 beside uint64.
+        dtype = np.dtype(np.uint64 if min(v.min(initial=0) for v in found) >= 0 else np.int64)
+        large = [k for k, v in enumerate(found) if v.max(initial=0) > np.iinfo(dtype).max]
+        if large:
+            msg = (
+                f"column {names[large[0]]!r} has {found[large[0]].max()}, and others have negative "
+                "integers: no integer of 64 bits holds both; give the ranks, frame.rank(axis=1)"
+            )
+            raise ValueError(msg)
+    elif dtype.kind == "f":
+        for name, values in zip(names, found, strict=True):
+            if values.dtype.kind in "iu":
+                table_columns.floats(values, f"column {name!r}")
+    return np.column_stack([values.astype(dtype) for values in found])
 
 
 def _of_anndata(given: Any, layer: str | None) -> tuple[Any, tuple[_Labels, _Labels]]:

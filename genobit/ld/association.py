@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genobit.data import columns
 from genobit.data.labels import text
 from genobit.data.regions import contig_named
 from genobit.engine.spelling import did_you_mean
@@ -147,7 +148,8 @@ def _p_column(table: pd.DataFrame, p: str | None, *, log10: bool) -> Any:
 
 def _strength(table: pd.DataFrame, name: Any, *, log10: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return -log10 p of the rows, and which p are 0."""
-    given = pd.to_numeric(table[name], errors="coerce").to_numpy("f8", na_value=np.nan)
+    column = pd.Series(columns.values(table[name], f"association[{name!r}]"))
+    given = pd.to_numeric(column, errors="coerce").to_numpy("f8", na_value=np.nan)
     unread = np.flatnonzero(np.isnan(given) & ~table[name].isna().to_numpy())
     if unread.size:
         k = int(unread[0])

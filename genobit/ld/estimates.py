@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import aligning, model
+from genobit.data import model
 from genobit.data.alignment import SITES, alignment_of
 from genobit.data.checks import check_one_of
 from genobit.data.estimates import Call, Genotypes, estimate, lazy, product_line
@@ -20,6 +20,7 @@ from genobit.engine.options import get_options
 from genobit.engine.schedule import costs
 from genobit.ld import sites as site_statistics
 from genobit.ld.methods import decay as decay_methods
+from genobit.ld.methods.prune import p_values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,7 @@ def ld_clump(call: Call) -> Estimate:
     """Return the estimate of `ld_clump`: windows of all variants that may lead a clump."""
     own = call.genotypes(phased=call["phased"])
     last = window_ends(own.ds, call["window"], open_end=True)
-    given = aligning.aligned_numbers(own.ds, call["p"], model.VARIANTS, "p")
+    given = p_values_of(own.ds, call["p"], log10=call["log10"])
     leads = int((given >= -np.log10(call["p1"]) if call["log10"] else given <= call["p1"]).sum())
     pairs = _pairs(last)
     of_leads = min(pairs, -(-2 * leads * pairs // max(1, own.variants)))

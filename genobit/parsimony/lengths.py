@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from dask.delayed import delayed
 
+from genobit.data.columns import numbers_of, values
 from genobit.data.topology import is_binary
 from genobit.engine.schedule.computing import compute
 from genobit.parsimony.kernels import fitch, hartigan, sankoff
@@ -78,7 +79,7 @@ def columns(
     return Columns(patterns, totals, state_planes(patterns.sets, len(symbols)), symbols)
 
 
-def whole_weights(values: NDArray[Any]) -> NDArray[np.int64]:
+def whole_weights(values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Check weights (sites,) and return them as int64.
 
     Raises ValueError unless all are integers from 0, below 2**31, and one of them is not 0.
@@ -88,13 +89,13 @@ def whole_weights(values: NDArray[Any]) -> NDArray[np.int64]:
     >>> whole_weights(np.array([1, 2.0, 0])).tolist()
     [1, 2, 0]
     """
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"weights= has dtype {values.dtype}, expected whole numbers from 0")
     bad = ~((values >= 0) & (values < 2**31) & (values == np.floor(values)))
     if bad.any():
         site = int(np.flatnonzero(bad)[0])
+        if np.isnan(values[site]):
+            raise ValueError(f"weights[{site}] is missing: give 0 to leave the site out")
         msg = (
-            f"weights[{site}] is {values[site]}, expected whole numbers from 0, below 2**31: "
+            f"weights[{site}] is {values[site]:.17g}, expected whole numbers from 0, below 2**31: "
             "multiply fractions by a common denominator, and divide lengths by it"
         )
         raise ValueError(msg)
@@ -114,7 +115,7 @@ def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float6
     >>> cost_matrix([[0, 1], [2, 0]], ("0", "1")).tolist()
     [[0.0, 1.0], [2.0, 0.0]]
     """
-    found = np.asarray(costs, dtype=np.float64)
+    found = numbers_of(values(costs, "costs"), "costs takes numbers")
     states = len(symbols)
     if found.shape != (states, states):
         msg = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import aligning, labels, model, packed
+from genobit.data import labels, model, packed
 from genobit.data.autosomes import choose
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class PCAMethods:
         >>> float(pcs.explained_variance_ratio[0].round(2))
         0.95
         """
-        from genobit.data.frequency import DIVISORS, checked
+        from genobit.data.frequency import DIVISORS, given_frequency
         from genobit.pca import components as pca
 
         pca.check(components, method, missing)
@@ -135,10 +135,7 @@ class PCAMethods:
         samples = packed.by_samples(ds, variants=chosen.kept, tiled=False)[2]
         frequency = None
         if allele_frequency is not None:
-            given = aligning.aligned_numbers(
-                self._ds, allele_frequency, model.VARIANTS, "allele_frequency"
-            )
-            frequency = chosen.of(checked(given))
+            frequency = chosen.of(given_frequency(self._ds, allele_frequency))
         found = pca.pca(
             samples,
             components,

@@ -43,11 +43,13 @@ class Roles(NamedTuple):
 
 def read_roles(ds: xr.Dataset, *, founders: bool = False, tested: Any = None) -> Roles:
     """Return the roles of the samples; ``tested`` are the samples of the Hardy-Weinberg test."""
+    if tested is not None:
+        tested = aligning.aligned_mask(ds, tested, model.SAMPLES, "hwe_samples")
     return Roles(
         samples=ds.sizes[model.SAMPLES],
         sex=sexes(ds),
         founders=_founders(ds) if founders else None,
-        tested=None if tested is None else _mask(ds, tested),
+        tested=tested,
     )
 
 
@@ -70,15 +72,4 @@ def _founders(ds: xr.Dataset) -> NDArray[np.bool_]:
             f"{MOTHER}; give founders=False"
         )
         raise ValueError(msg)
-    return mask
-
-
-def _mask(ds: xr.Dataset, given: Any) -> NDArray[np.bool_]:
-    mask = aligning.aligned(ds, given, model.SAMPLES, "hwe_samples")
-    if mask.dtype != bool:
-        msg = (
-            f"hwe_samples is {mask.dtype}, expected True or False for each of the samples: give a "
-            "condition, such as ds.sample_phenotype == 1 for controls"
-        )
-        raise TypeError(msg)
     return mask

@@ -171,7 +171,7 @@ def test_frequencies__decide_who_goes() -> None:
         ({"threshold": 1.1}, r"threshold=1.1 is outside \[0, 1\]"),
         ({"window": "5"}, "window='5' is neither"),
         ({"allele_frequency": [0.5]}, r"allele_frequency has shape \(1,\), expected \(3,\)"),
-        ({"allele_frequency": [0.5, 0.1, 1.5]}, r"allele_frequency\[2\] = 1.5 is outside \[0, 1\]"),
+        ({"allele_frequency": [0.5, 0.1, 1.5]}, r"allele_frequency is 1.5 at variants=2: expected"),
     ],
 )
 def test_arguments__are_checked(arguments: dict[str, object], message: str) -> None:

@@ -171,7 +171,7 @@ def test_variant_stats__name_what_is_wrong() -> None:
     ds = mixed_cohort(8, 14, 6)
     with pytest.raises(ValueError, match="hwe='chi2' is not one of 'exact', 'midp'"):
         ds.genobit.variant_stats(hwe="chi2")
-    with pytest.raises(TypeError, match="hwe_samples is float64, expected True or False"):
+    with pytest.raises(TypeError, match="hwe_samples is of type float64, expected True or False"):
         ds.genobit.variant_stats(hwe_samples="sample_phenotype")
     with pytest.raises(ValueError, match=r"hwe_samples has shape \(3,\), expected \(6,\)"):
         ds.genobit.variant_stats(hwe_samples=[True, False, True])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from genobit.data import aligning, labels, model, packed
+from genobit.data import labels, model, packed
 from genobit.data.autosomes import choose
 from genobit.data.size_limit import compute_within_limit
 
@@ -119,7 +119,7 @@ class GRMMethods:
                [ 0.,  0.,  0.],
                [-2.,  0.,  2.]])
         """
-        from genobit.data.frequency import DIVISORS, checked
+        from genobit.data.frequency import DIVISORS, given_frequency
         from genobit.grm import matrix as grm
 
         chosen = choose(self._ds, autosomes)
@@ -129,10 +129,7 @@ class GRMMethods:
         )
         frequency = None
         if given:
-            own = aligning.aligned_numbers(
-                self._ds, allele_frequency, model.VARIANTS, "allele_frequency"
-            )
-            frequency = chosen.of(checked(own))
+            frequency = chosen.of(given_frequency(self._ds, allele_frequency))
         ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import aligning, labels, model, packed
+from genobit.data import labels, model, packed
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_threshold
 
@@ -85,6 +85,7 @@ class RelativesMethods:
         >>> pairs[["sample_0", "sample_1", "king", "degree"]].values.tolist()
         [[0, 1, 0.25, 'first degree'], [0, 2, 0.25, 'first degree']]
         """
+        from genobit.data.frequency import given_frequency
         from genobit.data.pairs.parts import GraphParts, identity
         from genobit.data.pairs.table import PairTable
         from genobit.data.selection import names_along
@@ -114,9 +115,7 @@ class RelativesMethods:
         def question() -> dict[str, Any]:
             frequency = None
             if allele_frequency is not None:
-                name = "allele_frequency"
-                own = aligning.aligned_numbers(self._ds, allele_frequency, model.VARIANTS, name)
-                frequency = digest([own])
+                frequency = digest([given_frequency(self._ds, allele_frequency)])
             return {
                 **about,
                 "allele_frequency": frequency,

@@ -198,7 +198,7 @@ def populations_of(
     ds: xr.Dataset, populations: str | ArrayLike | xr.DataArray
 ) -> list[tuple[Any, NDArray[np.bool_]]]:
     """Return the sorted values of a variable of the samples, each with its mask of samples."""
-    values = labels.decoded(aligning.aligned(ds, populations, model.SAMPLES, "populations"))
+    values = aligning.aligned(ds, populations, model.SAMPLES, "populations")
     known = pd.notna(values)
     names = sorted({value for value in values[known].tolist() if value != ""})
     if not names:

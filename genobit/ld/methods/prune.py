@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.data import aligning, labels, model, packed
 from genobit.data.checks import check_share, check_whole
+from genobit.data.frequency import given_frequency
 from genobit.data.windows import contig_runs, named_window, window_ends
 from genobit.engine.spelling import did_you_mean
 
@@ -207,8 +208,8 @@ class LDPruneMethods:
             msg = f"p1={p1!r} is larger than p2={p2!r}: index variants have the smaller p"
             raise ValueError(msg)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
-        given = aligning.aligned_numbers(ds, p, model.VARIANTS, "p")
-        size = _sizes(given, log10=log10)
+        given = p_values_of(ds, p, log10=log10)
+        size = -given if log10 else given
         if statistic is None:
             statistic = "r2" if layout.kind == "haplotype" else "r2_em"
         if statistic not in {"r2", "r2_em"}:
@@ -298,12 +299,7 @@ class LDPruneMethods:
 
 
 def _minor(ds: xr.Dataset, allele_frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
-    given = aligning.aligned_numbers(ds, allele_frequency, model.VARIANTS, "allele_frequency")
-    wrong = np.flatnonzero((given < 0) | (given > 1))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = f"allele_frequency[{k}] = {given[k]} is outside [0, 1]: give allele frequencies"
-        raise ValueError(msg)
+    given = given_frequency(ds, allele_frequency, missing=True)
     return np.minimum(given, 1 - given)
 
 
@@ -311,15 +307,18 @@ BINS = {"s0001": (0.0, 1e-4), "s001": (1e-4, 1e-3), "s01": (1e-3, 0.01), "s05": 
 """Bins of p in plink's report, lower bound inclusive; ``nsig`` counts all other members."""
 
 
-def _sizes(given: NDArray[np.float64], *, log10: bool) -> NDArray[np.float64]:
-    """Return p-values, or log10 of p if ``given`` is -log10. Raises ValueError out of range."""
+def p_values_of(
+    ds: xr.Dataset, p: str | ArrayLike | xr.DataArray, *, log10: bool
+) -> NDArray[np.float64]:
+    """Return p-values or -log10 of them (variants,); raise ValueError for one out of range."""
+    given = aligning.aligned_numbers(ds, p, model.VARIANTS, "p")
     wrong = np.flatnonzero((given < 0) | ((given > 1) & (not log10)))
     if wrong.size:
         k = int(wrong[0])
         remedy = "is negative" if log10 else "is outside [0, 1]; -log10 of p goes with log10=True"
         msg = f"p[{k}] = {given[k]} {remedy}"
         raise ValueError(msg)
-    return -given if log10 else given
+    return given
 
 
 def _limit(p: float, *, log10: bool) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit.data import labels, model
+from genobit.data import columns, labels, model
 from genobit.data import selection_by_label as by_label
 from genobit.data.regions import contig_named, known_contig, parse_region
 from genobit.io.genes import read_genes
@@ -158,7 +158,7 @@ def _table(association: Any, count: int) -> tuple[pd.DataFrame, bool]:
         return read_text(association).parsed(as_text=()), False
     if isinstance(association, xr.DataArray):
         if model.VARIANTS in association.dims and not association.coords:
-            return _table(association.values, count)
+            return _table(columns.values(association.data, "association"), count)
         association = association.to_dataset(name="p")
     if isinstance(association, xr.Dataset):
         return _rows(association), False
@@ -177,7 +177,7 @@ def _table(association: Any, count: int) -> tuple[pd.DataFrame, bool]:
             f"association has {len(association):,} values without labels, and the Dataset has "
             f"{count:,} variants: give a Series with variant_id as its index"
         )
-    return pd.DataFrame({"p": np.asarray(association)}), True
+    return pd.DataFrame({"p": columns.values(association, "association")}), True
 
 
 def _rows(association: xr.Dataset) -> pd.DataFrame:

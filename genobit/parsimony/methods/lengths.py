@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from genobit.data import aligning
@@ -216,16 +217,18 @@ def weights_of(
     """Return checked weights in the order of the sites, (sites,)."""
     from genobit.parsimony.lengths import whole_weights
 
-    return whole_weights(aligning.aligned(alignment, weights, SITES, "weights"))
+    return whole_weights(aligning.aligned_numbers(alignment, weights, SITES, "weights"))
 
 
 def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
     """Return checked costs (states, states) in the order of the states, aligned by label."""
     from genobit.parsimony.lengths import cost_matrix
 
+    if isinstance(costs, pd.DataFrame):
+        costs = xr.DataArray(costs)
     if isinstance(costs, xr.DataArray):
         for dim in costs.dims:
-            if dim not in costs.indexes:
+            if dim not in costs.indexes or aligning.is_default(costs.indexes[dim]):
                 continue
             labels = text(costs.indexes[dim], "costs").tolist()
             twice = next((label for k, label in enumerate(labels) if label in labels[:k]), None)
@@ -239,7 +242,7 @@ def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
                 msg = f"costs= has no label {absent[0]!r} along {dim!r}: give costs of all states"
                 raise ValueError(msg)
             costs = costs.isel({dim: [labels.index(symbol) for symbol in symbols]})
-        costs = costs.values
+        costs = costs.data
     return cost_matrix(costs, symbols)
 
 
