@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     """Labels of the data and of the values, and the name of these labels."""
 
 
+_ARRAYS = (list, tuple, np.ndarray, pd.Index, pd.api.extensions.ExtensionArray)
+
+
 def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> NDArray[Any]:
     """Return values along ``dim`` in the order of the data (n,), as `genobit.data.columns.values`.
 
@@ -70,9 +73,8 @@ def aligned_numbers(
 
     Raises TypeError for values that are not numbers.
     """
-    return columns.numbers_of(
-        aligned(data, given, dim, name), f"{name} takes a number for each of the {dim}"
-    )
+    rule = f"give a number for each of the {dim}, or the name of a variable of numbers"
+    return columns.numbers_of(aligned(data, given, dim, name), name, rule)
 
 
 def aligned_mask(
@@ -94,21 +96,24 @@ def aligned_mask(
 def selected(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> Any:
     """Return a selection along ``dim`` without labels: a mask in the order of the data.
 
-    Positions, identifiers and slices are returned unchanged. Raises ValueError for a mask that
-    `aligned` refuses, and for positions along another dimension of the data.
+    Positions, identifiers and slices are returned as they are. Raises ValueError for a mask that
+    `aligned` refuses, for missing values, and for positions along another dimension of the data.
     """
-    if not hasattr(given, "dtype") or type(given) is np.ndarray:
+    labelled = isinstance(given, xr.DataArray | xr.Variable | pd.Series)
+    if not labelled and (np.isscalar(given) or not isinstance(given, _ARRAYS)):
         return given
-    if pd.api.types.is_bool_dtype(given.dtype):
-        return aligned_mask(data, given, dim, name)
     other = [d for d in getattr(given, "dims", ()) if d != dim and d in data.dims]
+    found = columns.values(given.data if hasattr(given, "dims") else given, name)
+    if labelled and found.dtype == bool:
+        return aligned_mask(data, given, dim, name)
     if other:
         msg = f"{name} is along {str(other[0])!r}, expected positions along {dim!r}"
         raise ValueError(msg)
-    if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
-        msg = f"{name} is masked at [{int(np.ma.getmaskarray(given).argmax())}]: give positions"
+    lacking = np.flatnonzero(pd.isna(found))
+    if lacking.size:
+        msg = f"{name} is missing at [{lacking[0]}]: give True or False, a position, or a name"
         raise ValueError(msg)
-    return given
+    return found
 
 
 def _dataset(data: xr.Dataset | xr.DataArray) -> xr.Dataset:
@@ -232,8 +237,8 @@ def _require_default(index: pd.Index, label: str, dim: str, name: str) -> None:
     if not is_default(index):
         msg = (
             f"{name} has labels along {dim!r}, first {label}[0] = {index.tolist()[0]!r}, and the "
-            f"data have none to match: assign {labels.ID_OF.get(dim, dim)!r} to the data, or give values in "
-            "the order of the data without labels, for example .to_numpy()"
+            f"data have none to match: assign {labels.ID_OF.get(dim, dim)!r} to the data, or give "
+            "values in the order of the data without labels, for example .to_numpy()"
         )
         raise ValueError(msg)
 

@@ -53,13 +53,12 @@ def values(given: Any, what: str, *, remedy: str = "") -> NDArray[Any]:
     return found
 
 
-def numbers_of(values: NDArray[Any], rule: str) -> NDArray[np.float64]:
-    """Return values from `values` as float64; raise TypeError, which begins with ``rule``."""
-    if values.dtype.kind not in "biuf":
-        k = int(np.flatnonzero(~pd.isna(values.reshape(-1)))[0]) if values.size else 0
-        msg = f"{rule}, not {values.flat[k]!r}: give numbers, or the name of a variable of numbers"
-        raise TypeError(msg)
-    return values.astype(np.float64)
+def numbers_of(found: NDArray[Any], what: str, rule: str) -> NDArray[np.float64]:
+    """Return results of `values` as float64; raise TypeError with ``rule`` for others."""
+    if found.dtype.kind not in "biuf":
+        k = int(np.flatnonzero(~pd.isna(found))[0]) if found.size else 0
+        raise TypeError(f"{what} holds {found.flat[k]!r} at [{k}]: {rule}")
+    return found.astype(np.float64)
 
 
 def _unmasked(given: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:

@@ -70,7 +70,7 @@ class Names:
         """
         try:
             return selected(self._data, value, self._dim, kind)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise traitlets.TraitError(str(error)) from None
 
 

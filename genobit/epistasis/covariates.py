@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import aligning, model
+from genobit.data.columns import numbers_of
 from genobit.epistasis.phenotypes import scaled
 
 if TYPE_CHECKING:
@@ -138,14 +139,8 @@ def _components(ds: xr.Dataset, item: Any, k: int) -> Iterator[tuple[str, Any]]:
 
 def _numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Return the values of a covariate as float64, NaN where missing."""
-    texts = values[~pd.isna(values)] if values.dtype.kind not in "biuf" else []
-    if len(texts):
-        msg = (
-            f"covariate {name!r} has values such as {texts[0]!r}: give numbers, and categories "
-            "as 0 and 1 of each category but one (pandas.get_dummies)"
-        )
-        raise TypeError(msg)
-    numbers = values.astype(np.float64)
+    rule = "give numbers, and categories as 0 and 1 of each but one (pandas.get_dummies)"
+    numbers = numbers_of(values, f"covariate {name!r}", rule)
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
         k = int(infinite[0])

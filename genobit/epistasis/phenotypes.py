@@ -103,7 +103,8 @@ def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
     Raises TypeError for values that are not real numbers. Raises ValueError for infinite values,
     outliers, PLINK's -9 and fewer than two distinct values.
     """
-    numbers = numbers_of(values, f"{name} is a trait and takes real numbers{note and f' ({note})'}")
+    rule = f"a trait takes real numbers{note and f'; {note}'}"
+    numbers = numbers_of(values, name, rule)
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
         k = int(infinite[0])

@@ -116,16 +116,28 @@ def pair_tiles(
 
 def _closer(
     tile: NDArray[np.float64], top: int, left: int, *_: Any, kinship: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return above_diagonal(tile > kinship, top, left)
+) -> tuple[NDArray[np.int64], dict[int, NDArray[np.bool_]]]:
+    pairs = np.stack(above_diagonal(tile > kinship, top, left)).astype(np.int64)
+    known = ~np.isnan(tile)
+    if top == left:
+        np.fill_diagonal(known, val=False)
+    return pairs, {top: known.any(axis=1), left: known.any(axis=0)}
 
 
-def relatives_above(samples: SampleChunks, kinship: float) -> NDArray[np.int64]:
+def relatives_above(
+    samples: SampleChunks, kinship: float
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the pairs with KING-robust kinship above a threshold: int64 (2, pairs), by tiles.
 
-    The first row holds the earlier sample of each pair.
+    The first row holds the earlier sample of each pair. The second result marks the samples
+    (samples,) that have a kinship with another sample.
     """
     matrix = king(samples)
+    compared = np.zeros(len(matrix), bool)
+    found = [np.empty((2, 0), np.int64)]
     parts = in_groups(*tile_tasks(partial(_closer, kinship=float(kinship)), matrix, {}))
-    found = [np.stack(part).astype(np.int64) for part in parts]
-    return np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)
+    for pairs, of_side in parts:
+        found.append(pairs)
+        for start, known in of_side.items():
+            compared[start : start + known.size] |= known
+    return np.concatenate(found, axis=1), compared

@@ -115,7 +115,7 @@ def cost_matrix(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float6
     >>> cost_matrix([[0, 1], [2, 0]], ("0", "1")).tolist()
     [[0.0, 1.0], [2.0, 0.0]]
     """
-    found = numbers_of(values(costs, "costs"), "costs takes numbers")
+    found = numbers_of(values(costs, "costs"), "costs", "give numbers")
     states = len(symbols)
     if found.shape != (states, states):
         msg = (

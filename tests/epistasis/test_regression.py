@@ -241,7 +241,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"statistic": "f"}, ValueError, "covariates= does not take statistic='f': give statistic"),
     ({"statistic": "logistic"}, ValueError, "classes are whole numbers"),
     ({"covariates": "weight"}, KeyError, "no variable 'weight' along 'samples' only"),
-    ({"covariates": "sample_id"}, TypeError, "covariate 'sample_id' has values such as 's0'"),
+    ({"covariates": "sample_id"}, TypeError, "covariate 'sample_id' holds 's0' at"),
     ({"covariates": 5}, TypeError, "covariates= is a int: give a list of names"),
     ({"covariates": [5]}, TypeError, r"covariates\[0\] is a int: give the name"),
     ({"covariates": ["age", "age"]}, ValueError, "covariates= has 'sample_age' twice"),

@@ -144,7 +144,7 @@ def test_p__may_be_the_name_of_a_variable() -> None:
         KeyError, match=r"no variable 'pval' along 'variants' only; such variables: .*gwas_p"
     ):
         ds.genobit.ld_clump("pval")
-    with pytest.raises(TypeError, match=r"p takes a number for each of the variants, not "):
+    with pytest.raises(TypeError, match=r"p holds .*: give a number for each of the variants"):
         ds.genobit.ld_clump("gene")
 
 

@@ -282,7 +282,7 @@ def test_costs_past_whole_numbers_are_floats(cost, length, sites):
         ({"weights": [0.5, 1]}, r"weights\[0\] is 0.5, .* common denominator"),
         ({"weights": [1, np.nan]}, r"weights\[1\] is missing: give 0"),
         ({"weights": [0, 0]}, "all weights= are 0"),
-        ({"weights": ["1", "2"]}, "weights takes a number for each of the sites, not '1'"),
+        ({"weights": ["1", "2"]}, r"weights holds '1' at \[0\]: give a number"),
         ({"costs": np.ones((2, 2))}, r"costs= has shape \(2, 2\), expected \(4, 4\).*A, C, G, T"),
         ({"costs": -np.ones((4, 4))}, r"costs\[A, A\] is -1"),
         ({"costs": np.ones((4, 4))}, r"costs\[A, A\] is 1.0, expected 0: .* set the diagonal to 0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,12 +10,13 @@ import xarray as xr
 
 from genobit.data import labels, model, packed
 from genobit.data.autosomes import choose
-from genobit.data.checks import check_threshold
+from genobit.data.checks import check_number, check_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
+    import pandas as pd
+    from numpy.typing import ArrayLike, NDArray
 
     from genobit.data.autosomes import Autosomes
     from genobit.data.pairs.table import PairTable
@@ -154,13 +156,14 @@ class RelativesMethods:
         Raises
         ------
         ValueError
-            For a threshold that is not finite.
+            For a threshold outside [0, 0.5].
 
         Notes
         -----
         Memory holds only the related pairs, never the matrix. If either sample of a pair has no
-        heterozygous call, kinship is NaN and the pair counts as unrelated. `genobit.grm.unrelated`
-        describes the algorithms.
+        heterozygous call, kinship is NaN and the pair counts as unrelated. Samples without any
+        kinship are kept; ``attrs["note"]`` then names the first, and the logger "genobit" warns.
+        `genobit.grm.unrelated` describes the algorithms.
 
         Examples
         --------
@@ -170,17 +173,36 @@ class RelativesMethods:
         >>> ds.genobit.unrelated().values
         array([False,  True,  True])
         """
+        from genobit.data.selection import names_along
         from genobit.grm.pairs import relatives_above
         from genobit.grm.unrelated import unrelated
 
-        check_threshold(threshold)
+        remedy = "give the kinship above which a pair is related, from 0 to 0.5"
+        check_number("threshold", threshold, remedy)
+        if not 0 <= threshold <= 0.5:
+            msg = f"threshold={threshold!r} is outside [0, 0.5]: {remedy}"
+            raise ValueError(msg)
         chosen = choose(self._ds, autosomes)
         ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept)
-        n = ds.sizes[model.SAMPLES]
+        pairs, compared = relatives_above(samples, threshold)
+        attributes = {"long_name": "in the unrelated set", "threshold": threshold}
+        if compared.size > 1 and not compared.all():
+            attributes["note"] = _not_compared(names_along(ds, model.SAMPLES), compared)
+            logging.getLogger("genobit").warning(attributes["note"])
         return xr.DataArray(
-            unrelated(relatives_above(samples, threshold), n),
+            unrelated(pairs, compared.size),
             labels.along(ds, model.SAMPLES),
             model.SAMPLES,
             "unrelated",
-            {"long_name": "in the unrelated set", "threshold": threshold, **chosen.attributes()},
+            attributes | chosen.attributes(),
         )
+
+
+def _not_compared(names: pd.Index, compared: NDArray[np.bool_]) -> str:
+    """Say how many samples have no kinship with any other, and name the first."""
+    lacking = np.flatnonzero(~compared)
+    return (
+        f"{lacking.size:,} of {compared.size:,} samples have no kinship with another sample and "
+        f"count as unrelated, first {names[lacking[0]]!r}: they have no heterozygous call, or "
+        "share no called variant"
+    )

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from bokeh.models import ColumnDataSource, HoverTool
 
-from genobit.data.aligning import aligned
+from genobit.data.aligning import aligned, aligned_numbers
 from genobit.data.labels import text
 from genobit.visual.clusters import Dendrogram, cluster
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
@@ -276,7 +276,7 @@ def pair_scatter(
     if x.ndim != 1:
         raise ValueError(f"{x.name!r} has shape {x.shape}; a scatter needs one row of values")
     dim = str(x.dims[0])
-    both = (x.values, aligned(x, y, dim, str(y.name)))
+    both = (x.values, aligned_numbers(x, y, dim, str(y.name)))
     values = [np.asarray(side, dtype="f8") for side in both]
     present = np.flatnonzero(~np.isnan(values[0]) & ~np.isnan(values[1]))
     colour = colouring_of(x, colour_by, dim).of(present)

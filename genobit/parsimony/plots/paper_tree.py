@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genobit.data.aligning import aligned
+from genobit.data.aligning import aligned_numbers
 from genobit.data.alignment import SITES
 from genobit.data.checks import check_one_of
 from genobit.parsimony.plots import paper_marks, paper_sites
@@ -98,7 +98,7 @@ def paper_tree(
     """
     check_one_of("lengths", lengths, LENGTHS)
     check_one_of("numbers", numbers, NUMBERS)
-    of_nodes = None if support is None else aligned(ancestors, support, "nodes", "support")
+    of_nodes = None if support is None else aligned_numbers(ancestors, support, "nodes", "support")
     tree = tree_of(ancestors, of_nodes)
     _check_tree(tree)
     shown = _sites_shown(ancestors, alignment, site, sites)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import holoviews as hv
 
-from genobit.data.aligning import aligned
+from genobit.data.aligning import aligned_numbers
 from genobit.data.checks import check_one_of
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.layout import PlacedTree, arrange, tree_of
@@ -80,7 +80,7 @@ def parsimony_tree(
         ("numbers", numbers, NUMBERS),
     ):
         check_one_of(name, value, known)
-    of_nodes = None if support is None else aligned(ancestors, support, "nodes", "support")
+    of_nodes = None if support is None else aligned_numbers(ancestors, support, "nodes", "support")
     placed = arrange(tree_of(ancestors, of_nodes), layout, lengths)
     shown = None if site is None else site_states(ancestors, site)
     return draw_tree(placed, shown, numbers=numbers)
