@@ -138,14 +138,13 @@ def _labels_of_both(
     }
     if not ours or not theirs:
         positions = _positions_of_both(data, given) if dim == model.VARIANTS else None
-        if positions is None and theirs:
-            label, own = next(iter(theirs.items()))
-            _require_default(pd.Index(own), label, dim, name)
+        for own in (*theirs, model.VARIANT_POSITION):
+            if positions is None and labels.values_along(given, own, dim) is not None:
+                _require_default(pd.Index(given[own].values), own, dim, name)
         return positions
-    label = next((label for label in ours if label in theirs), None)
-    if label is None:
-        # One side has identifiers, the other only the coordinate of the dimension.
-        label = next(iter(ours))
+    # One side may have identifiers, and the other only the coordinate of the dimension.
+    label = next((label for label in ours if label in theirs), next(iter(ours)))
+    if label not in theirs:
         return ours[label], next(iter(theirs.values())), label
     if dim != model.VARIANTS or pd.Index(labels.text(ours[label]), dtype=object).is_unique:
         return ours[label], theirs[label], label

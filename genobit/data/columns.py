@@ -141,10 +141,10 @@ def _whole(found: NDArray[np.object_], what: str) -> NDArray[np.integer]:
     for dtype in (np.int64, np.uint64):
         if np.iinfo(dtype).min <= found.min() and found.max() <= np.iinfo(dtype).max:
             return found.astype(dtype)
-    row, largest = max(enumerate(found.flat), key=lambda pair: abs(pair[1]))
+    row = int(np.argmax(np.abs(found)))
     msg = (
-        f"{what} has {largest} in row {row}, and an integer has at most 64 bits: correct it, or "
-        "convert the values to text"
+        f"{what} has {found.flat[row]} in row {row}, and an integer has at most 64 bits: correct "
+        "it, or convert the values to text"
     )
     raise ValueError(msg)
 

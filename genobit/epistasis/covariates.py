@@ -47,8 +47,9 @@ class Covariates(NamedTuple):
                     "leave it out, since the model has an intercept"
                 )
                 raise ValueError(msg)
-        rows = [scaled(row)[0] for row in values]
-        centred = np.array(rows).reshape(values.shape)
+        centred = values.copy()
+        for row in centred:
+            row[:] = scaled(row)[0]
         centred -= centred.mean(axis=1, keepdims=True)
         centred /= np.sqrt((centred**2).sum(axis=1, keepdims=True))
         # The diagonal of R has the norm that a covariate keeps without those before it.

@@ -121,7 +121,7 @@ def _closer(
     known = ~np.isnan(tile)
     if top == left:
         np.fill_diagonal(known, val=False)
-    return pairs, {top: known.any(axis=1), left: known.any(axis=0)}
+    return pairs, {top: np.any(known, axis=1), left: np.any(known, axis=0)}
 
 
 def relatives_above(

@@ -174,6 +174,16 @@ def test_classes__are_named_alike_for_every_text_type(kind: Any) -> None:
         )
 
 
+@pytest.mark.parametrize("number", [1, 1000001, 20190101, 2**53 - 2])
+def test_classes__keep_all_digits_of_their_names(number: int) -> None:
+    whole = np.array([number, number + 1, number])
+    names = (str(number), str(number + 1))
+    for values in (whole, whole.astype(float), whole.astype(str)):
+        assert phenotypes.classes(plain(values, "day"), "day").names == names
+    missing = plain(pd.Series([number, number + 1, None], dtype="Int64"), "day")
+    assert phenotypes.classes(missing, "day").names == names
+
+
 @pytest.mark.parametrize("kind", ["U4", object, np.dtypes.StringDType()])
 def test_series__are_aligned_to_the_samples(kind: Any) -> None:
     ds = data()

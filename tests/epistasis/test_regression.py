@@ -160,6 +160,27 @@ def test_regression__is_the_same_for_any_chunks_tiles_and_units(
         )
 
 
+@pytest.mark.parametrize("unit", [2.0**-1020, 1e-170, 1e154, 1e160, 1e300])
+@pytest.mark.parametrize("statistic", ["f", "linear", "logistic"])
+def test_units__scale_effects_only(statistic: str, unit: float) -> None:
+    _, ds, values, covariates = one(statistic.replace("f", "linear"), variants=12)
+    centred = values - 30 if statistic == "linear" else values
+
+    def found(of_trait: float, of_covariates: float) -> xr.Dataset:
+        beside = xr.DataArray(covariates.T * of_covariates, dims=("samples", "c"), name="c")
+        asked = {} if statistic == "f" else {"covariates": beside}
+        return ds.genobit.epistasis(centred * of_trait, statistic=statistic, top=20, **asked)
+
+    right = found(1, 1)
+    of_trait = 1 if statistic == "logistic" else unit
+    scaled = found(of_trait, unit)
+    np.testing.assert_array_equal(scaled.variants, right.variants)
+    for name in {"f", "likelihood_ratio", "p", "n", "df_residual"} & set(right):
+        np.testing.assert_allclose(scaled[name], right[name], 1e-9)
+    for name in {"effect", "standard_error", "mean"} & set(right):
+        np.testing.assert_allclose(scaled[name] / of_trait, right[name], 1e-9)
+
+
 @pytest.mark.compiled("hundreds of logistic regressions")
 @pytest.mark.parametrize("statistic", ["linear", "logistic"])
 def test_regression__takes_limits(statistic: str) -> None:

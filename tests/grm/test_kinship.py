@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import dask
 import numpy as np
@@ -386,8 +387,24 @@ def test_relatives_among_16_000_samples__stay_under_half_the_matrix(tmp_path: Pa
     assert float(printed) < 0.95
 
 
-@pytest.mark.parametrize("threshold", ["a", None, [0.1]])
-def test_unrelated__refuses_a_threshold_that_is_no_number(threshold: object) -> None:
+@pytest.mark.parametrize("threshold", ["a", None, [0.1], -1, -1e-9, 0.51, 2])
+def test_unrelated__refuses_a_threshold_that_is_no_kinship(threshold: object) -> None:
     ds = cohort(random_calls(1, 20, 4))
-    with pytest.raises(TypeError, match=r"threshold=.* is not a number"):
+    said = r"threshold=.* is (not a number|outside \[0, 0.5\]): give the kinship above which a pair"
+    with pytest.raises((TypeError, ValueError), match=said):
         ds.genobit.unrelated(threshold=threshold)
+
+
+@pytest.mark.parametrize("chunk_rows", ["auto", 4])
+def test_unrelated__names_samples_that_it_cannot_compare(
+    chunk_rows: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls = random_calls(3, 80, 9)
+    assert "note" not in cohort(calls).genobit.unrelated().attrs
+    calls[:, 5], calls[:, 7] = -1, 0
+    with gb.set_options(chunk_rows=chunk_rows):
+        keep = cohort(calls).genobit.unrelated()
+    assert keep.values[[5, 7]].all()
+    said = "2 of 9 samples have no kinship with another sample and count as unrelated, first 's5'"
+    assert keep.attrs["note"].startswith(said)
+    assert caplog.messages == [keep.attrs["note"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import logging
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,44 @@ def test_missing_values_of_any_type__are_nan() -> None:
     )
     assert "genes" not in found.coords
     assert found.samples.values.tolist() == list(columns)
+
+
+def test_large_integers__keep_their_digits_or_are_refused() -> None:
+    large = {"a": np.array([2**63, 1], "u8"), "b": np.array([2**63 + 1, 2], "u8")}
+    found = gb.measurements(pd.DataFrame(large | {"c": np.array([2**62, 3], "i8")}))
+    assert found.values.tolist() == [[2**63, 2**63 + 1, 2**62], [1, 2, 3]]
+    refused = {
+        "no integer of 64 bits holds both": [-1, 3],
+        "column 'b' has 9223372036854775809 in row 0, which float64 cannot hold": [1.5, 2],
+    }
+    for message, column in refused.items():
+        with pytest.raises(ValueError, match=message):
+            gb.measurements(pd.DataFrame(large | {"c": column}))
+    with pytest.raises(ValueError, match="column 'a' has 9007199254740993 in row 0"):
+        gb.measurements(pd.DataFrame({"a": pd.array([2**53 + 1, None], dtype="Int64")}))
+
+
+ROWS = {"age": [31, 40, 52], "height": [1.7, 1.8, 1.6]}
+
+
+@pytest.mark.parametrize(
+    "odd", [list("xyz"), [1.0, "y", 2.0], list(pd.date_range("2024", periods=3)), [1j, 2.0, 3.0]]
+)
+def test_rows_that_are_no_numbers__are_named_with_a_remedy(odd: list[Any]) -> None:
+    turned = pd.DataFrame(ROWS | {"odd": pd.Series(odd, dtype=object)}).T
+    with pytest.raises(TypeError, match="1 of 3 rows are not numbers: 'odd'") as raised:
+        gb.measurements(turned)
+    remedy = str(raised.value).partition("Leave them out with ")[2]
+    found = gb.measurements(eval(remedy, {"frame": turned}))
+    assert found.genes.values.tolist() == list(ROWS)
+    np.testing.assert_array_equal(found.values, pd.DataFrame(ROWS).T)
+
+
+def test_booleans_beside_numbers__are_numbers_in_every_form() -> None:
+    table = pd.DataFrame({"smoker": [True, False, True], **ROWS})
+    exact = table.map(lambda x: decimal.Decimal(str(float(x))))
+    for way in (table.T, table.astype(object).T, table.T.convert_dtypes(), exact.T):
+        np.testing.assert_array_equal(gb.measurements(way).values, table.T.astype(float))
 
 
 def test_correlations__are_those_of_scipy() -> None:

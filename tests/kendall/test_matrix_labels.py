@@ -255,6 +255,11 @@ def test_refuses__values_it_cannot_rank() -> None:
         measured(values)[0].genobit.kendall()
     with pytest.raises(ValueError, match="empty along 'gene'"):
         measured(values[:0]).genobit.kendall()
+    with pytest.warns(UserWarning, match="Duplicate dimension names"):
+        twice = xr.DataArray(values[:, :4], dims=("x", "x"))
+    for call in (twice.genobit.kendall, twice.genobit.kendall_pairs, twice.genobit.similarity):
+        with pytest.raises(ValueError, match="dimensions 'x', 'x' have one name: build"):
+            call(dim="x")
 
 
 def test_refuses__other_observations() -> None:

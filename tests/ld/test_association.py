@@ -53,10 +53,11 @@ def test_minus_log10_is_taken_as_it_is():
         ({"P": [0.1]}, {"p": "Pp"}, "did you mean 'P'"),
         ({"P": [1.5]}, {}, r"P\[0\] = 1.5 is outside"),
         ({"P": ["x"]}, {}, r"P\[0\] is 'x'"),
+        ({"P": [0.1 + 1j]}, {}, r"association\['P'\] holds values of dtype complex128"),
     ],
 )
 def test_columns_that_are_no_p_values_are_named(columns, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         match(pd.DataFrame({"SNP": ["rs1"], **columns}), KNOWN, **options)
 
 

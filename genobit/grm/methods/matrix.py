@@ -123,12 +123,15 @@ class GRMMethods:
         from genobit.grm import matrix as grm
 
         chosen = choose(self._ds, autosomes)
-        given = allele_frequency is not None
         rule = grm.check(
-            method, missing, frequency=given, loco=loco, count_monomorphic=count_monomorphic
+            method,
+            missing,
+            frequency=allele_frequency is not None,
+            loco=loco,
+            count_monomorphic=count_monomorphic,
         )
         frequency = None
-        if given:
+        if allele_frequency is not None:
             frequency = chosen.of(given_frequency(self._ds, allele_frequency))
         ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
         contigs = _contigs(ds, samples.variants) if loco else None
@@ -146,7 +149,7 @@ class GRMMethods:
         if method in grm.COUNTED:
             result.attrs["divisor"] = DIVISORS[count_monomorphic]
         if method in grm.BY_FREQUENCY:
-            result.attrs["allele_frequency"] = "given" if given else "of these samples"
+            result.attrs["allele_frequency"] = "of these samples" if frequency is None else "given"
         fewer = "isel(contigs=...)" if loco else "grm_pairs()"
         remedy = f"{fewer}, to_zarr() or ds.genobit.isel(samples=...)"
         return compute_within_limit(result, remedy) if compute else result
