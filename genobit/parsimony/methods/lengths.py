@@ -228,7 +228,7 @@ def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
         costs = xr.DataArray(costs)
     if isinstance(costs, xr.DataArray):
         for dim in costs.dims:
-            if dim not in costs.indexes or aligning.is_default(costs.indexes[dim]):
+            if dim not in costs.indexes:
                 continue
             labels = text(costs.indexes[dim], "costs").tolist()
             twice = next((label for k, label in enumerate(labels) if label in labels[:k]), None)
@@ -238,6 +238,8 @@ def _costs(costs: ArrayLike, symbols: tuple[str, ...]) -> NDArray[np.float64]:
                 msg = f"costs= has labels along {dim!r} and none along {bare[0]!r}: label both"
                 raise ValueError(msg)
             absent = [symbol for symbol in symbols if symbol not in labels]
+            if absent and aligning.is_default(costs.indexes[dim]):
+                continue
             if absent:
                 msg = f"costs= has no label {absent[0]!r} along {dim!r}: give costs of all states"
                 raise ValueError(msg)
