@@ -56,3 +56,15 @@ def plink2(out: Path, *options: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
+
+
+def vcztools(*arguments: object) -> str:
+    """What vcztools prints; skips where it is not installed, as it is no dependency."""
+    beside = str(Path(sys.executable).parent)
+    program = shutil.which("vcztools") or shutil.which("vcztools", path=beside)
+    if program is None or shutil.which("bcftools") is None:
+        pytest.skip("vcztools or bcftools is not on the path")
+    command = [program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -170,10 +170,14 @@ def _check_plane(ds: xr.Dataset, name: str, layout: Layout) -> None:
     plane = ds[name]
     expected = (layout.rows, WORDS)
     if plane.dims != expected or plane.dtype != np.uint64:
-        msg = (
-            f"{name} is {plane.dtype} {plane.dims}, expected uint64 {expected}: "
-            "pack the genotypes again"
-        )
+        remedy = "pack the genotypes again"
+        if (
+            set(plane.dims) == set(expected)
+            and plane.dtype.kind == "u"
+            and plane.dtype.itemsize == 8
+        ):
+            remedy = f"ds.assign({name}=ds.{name}.transpose{expected}.astype('uint64'))"
+        msg = f"{name} is {plane.dtype} {plane.dims}, expected uint64 {expected}: {remedy}"
         raise ValueError(msg)
     if plane.sizes[WORDS] != layout.words:
         msg = (

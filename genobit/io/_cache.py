@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genobit.engine.files import disk_full_named, local_path
+from genobit.engine.files import disk_full_named, local_path, remove
 from genobit.engine.simd.user_cache import user_cache
 
 if TYPE_CHECKING:
@@ -32,16 +32,18 @@ def cached_store(
     if store.exists():
         return store
     store.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        disk_full_named(store, "free some space, or name another folder with cache_dir="),
-        tempfile.TemporaryDirectory(prefix=".building-", dir=store.parent) as building,
-    ):
-        built = Path(building) / name
-        build(built)
-        try:
-            built.rename(store)
-        except OSError:
-            # Another process was faster and built the same store.
-            if not store.exists():
-                raise
+    building = store.parent / f".building-{uuid.uuid4().hex[:12]}"
+    try:
+        with disk_full_named(store, "free some space, or name another folder with cache_dir="):
+            building.mkdir()
+            built = building / name
+            build(built)
+            try:
+                built.rename(store)
+            except OSError:
+                # Another process was faster and built the same store.
+                if not store.exists():
+                    raise
+    finally:
+        remove(building)
     return store

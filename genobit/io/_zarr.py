@@ -20,7 +20,7 @@ from genobit.engine.files import address, is_address
 from genobit.io._stored import lazy, read_label, require_plain, require_written
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
 COUNTED_ALLELE = "variant_allele[:, 1] (ALT)"
 
@@ -81,6 +81,7 @@ def _open_without_dask(store: Any) -> xr.Dataset:
             )
         raise ValueError(msg) from error
     try:
+        _require_calls(group, store)
         unlisted = require_plain(group, store)
         guarded.guard({array.path: array for _, array in group.arrays()})
         for name, array in unlisted.items():
@@ -159,17 +160,27 @@ def _store_of_path(path: str) -> Any:
     return path
 
 
+def _require_calls(group: zarr.Group, store: Any) -> None:
+    """Raise ValueError for a group of something else than calls, which xarray may fail to read."""
+    names = sorted(group.keys())
+    if names and "call_genotype" not in names:
+        raise ValueError(_lacks(store, "call_genotype", names))
+
+
+def _lacks(store: Any, name: str, names: Sequence[str]) -> str:
+    msg = f"{store} has no {name}, so it is not a VCF Zarr store with genotypes"
+    if "calldata" in names:
+        msg += " (it has the layout of scikit-allel: convert the VCF with vcf2zarr)"
+    return f"{msg}; it has {', '.join(names)}."
+
+
 def _validate(ds: xr.Dataset, store: Any) -> None:
     if not ds.variables:
         msg = f"{store} has no variables. {model.NOT_CONSOLIDATED}"
         raise ValueError(msg)
     for name, dims in _REQUIRED.items():
         if name not in ds:
-            msg = (
-                f"{store} has no {name}, so it is not a VCF Zarr store with genotypes; "
-                f"it has {', '.join(sorted(map(str, ds.variables))) or 'no variables'}."
-            )
-            raise ValueError(msg)
+            raise ValueError(_lacks(store, name, sorted(map(str, ds.variables))))
         if ds[name].dims != dims:
             msg = f"{name} of {store} has dimensions {ds[name].dims}, expected {dims}."
             raise ValueError(msg)

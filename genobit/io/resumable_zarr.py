@@ -79,6 +79,8 @@ def to_zarr(
 
     Raises
     ------
+    TypeError
+        For anything but an xarray object.
     ValueError
         If the store belongs to another result, or the path is a URL.
     FileExistsError
@@ -98,6 +100,12 @@ def to_zarr(
     >>> xr.open_zarr(path).r2.values.tolist()
     [[1.0, 0.75], [0.75, 1.0]]
     """
+    if not isinstance(result, xr.DataArray | xr.Dataset):
+        msg = (
+            f"genobit.to_zarr takes a DataArray or Dataset, not {type(result).__name__}: give the "
+            "result itself, not its .values; write a table with its .to_parquet()"
+        )
+        raise TypeError(msg)
     place = local_path(path, "genobit.to_zarr", f"write there with xarray, .to_zarr({str(path)!r})")
     whole = _named(result)
     arrays: dict[str, Any] = {

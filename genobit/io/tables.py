@@ -58,7 +58,8 @@ class TextTable(NamedTuple):
                 # pandas drops fields past the names, and only warns.
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 found = pd.read_csv(
-                    StringIO(self.body),
+                    # pandas skips an empty line, but drops U+FEFF from the start of its text.
+                    StringIO("\n" + self.body),
                     sep=self.separator,
                     header=None,
                     names=[*self.columns, _EXTRA],

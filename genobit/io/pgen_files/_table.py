@@ -34,14 +34,14 @@ class Table:
         self.data = _text(path)
         self.columns: list[str] = []
         """Names in the last line of the header without its "#"; none without a header."""
-        self._begin, self.first = 0, 1
-        """Where the first line after the header begins, and its number."""
+        self._header, self._begin, self.first = 0, 0, 1
+        """Where the last line of the header and the first after it begin, and its number."""
         line = b""
         while self.data.startswith(b"#", self._begin):
             end = self.data.find(b"\n", self._begin)
             end = len(self.data) if end < 0 else end + 1
             line = self.data[self._begin : end]
-            self._begin, self.first = end, self.first + 1
+            self._header, self._begin, self.first = self._begin, end, self.first + 1
         if line and not line.startswith(b"##"):
             self.columns = self._decoded(line, self.first - 1)[1:].split()
 
@@ -75,7 +75,9 @@ class Table:
         try:
             # pandas would fold a line that is too long; an extra column detects it.
             table = pd.read_csv(
-                io.BytesIO(memoryview(self.data)[self._begin :]),
+                # From the header on: pandas drops U+FEFF from the start of its text.
+                io.BytesIO(memoryview(self.data)[self._header :]),
+                skiprows=1,
                 sep=r"\s+",
                 header=None,
                 names=range(width + 1),

@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.engine.extras import require
 from genobit.io._cache import cached_store
+from genobit.io._new_store import new_store
 from genobit.io._zarr import open_store
 from genobit.io.samples import _pedigree
 
@@ -112,7 +113,8 @@ def _build(store: Path) -> None:
     # A multiple of 64 gives whole words in planes with variants along the bits.
     calls = ("call_genotype", "call_genotype_phased")
     encoding = {name: {"chunks": (2048, *ds[name].shape[1:])} for name in calls}
-    ds.to_zarr(store, zarr_format=2, consolidated=True, encoding=encoding)
+    with new_store(store) as target:
+        ds.to_zarr(target, zarr_format=2, consolidated=True, encoding=encoding)
 
 
 def _demography() -> Any:

@@ -1,4 +1,4 @@
-"""Checks that the writers share: missing variables, and labels that PLINK would misread."""
+"""Checks that the writers share: missing variables, and labels that other programs misread."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.data import labels, model
 from genobit.io._grm_files import FAMILY, NO_FAMILY, id_pairs
+from genobit.io.pgen_files._pvar import NO_ALLELE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
 LINES = 2**16
 """Labels that are checked, or lines that are written, at once."""
 _MOST_POSITION = 2**31 - 2
+_NO_ALLELE_OF_PLINK_1 = "0"
 _UNNAMED = "0"
 """Code of PLINK for an individual id that is missing."""
 _COMMENT = "#"
 """PLINK skips a line that begins with it."""
 _REQUIRED = {
-    model.VARIANT_POSITION: (model.VARIANTS, "[0] * ds.sizes['variants']"),
+    model.VARIANT_POSITION: (model.VARIANTS, "[{least}] * ds.sizes['variants']"),
     model.VARIANT_CONTIG: (model.VARIANTS, "['1'] * ds.sizes['variants']"),
     model.VARIANT_ALLELE: ((model.VARIANTS, "alleles"), "[['.', '.']] * ds.sizes['variants']"),
     model.SAMPLE_ID: (model.SAMPLES, "[f's{k}' for k in range(ds.sizes['samples'])]"),
@@ -40,8 +42,11 @@ def require_dataset(ds: object, function: str) -> xr.Dataset:
     return labels.plain(ds)
 
 
-def require_labels(ds: xr.Dataset, files: str) -> None:
-    """Raise KeyError for the first variable that ``files`` need and the Dataset lacks."""
+def require_labels(ds: xr.Dataset, files: str, least: int = 0) -> None:
+    """Raise KeyError for the first variable that ``files`` need and the Dataset lacks.
+
+    ``least`` is the first position that the files take.
+    """
     for name, (dims, example) in _REQUIRED.items():
         along = (dims,) if isinstance(dims, str) else ()
         if name not in ds.variables or (along and ds[name].dims != along):
@@ -49,46 +54,97 @@ def require_labels(ds: xr.Dataset, files: str) -> None:
             index = labels.values_along(ds, model.VARIANTS, model.VARIANTS)
             if name == model.VARIANT_POSITION and index is not None and index.dtype.kind in "iu":
                 msg += f"If the index has it: ds.assign({name}=({dims!r}, ds.{dims}.values)). "
-            msg += f"If nothing is known: ds.assign({name}=({dims!r}, {example}))"
+            values = example.replace("{least}", str(least))
+            msg += f"If nothing is known: ds.assign({name}=({dims!r}, {values}))"
             raise KeyError(msg)
 
 
-def require_whole(positions: NDArray[Any] | xr.Variable, files: str) -> None:
-    """Raise TypeError for positions of another type than whole numbers."""
+def positions(ds: xr.Dataset, files: str, least: int = 0) -> NDArray[Any]:
+    """Return the positions; raise TypeError or ValueError for those that a file does not hold."""
     name = model.VARIANT_POSITION
-    if positions.dtype.kind not in "iu":
+    found = np.asarray(ds[name].values)
+    if found.dtype.kind not in "iu":
         msg = (
-            f"{name} is {positions.dtype}, and {files} takes whole numbers: "
+            f"{name} is {found.dtype}, and {files} takes whole numbers: "
             f"ds.assign({name}=ds.{name}.astype('int64'))"
         )
         raise TypeError(msg)
-
-
-def positions(ds: xr.Dataset, files: str) -> NDArray[Any]:
-    """Return the positions; raise TypeError or ValueError for those that PLINK does not read."""
-    name = model.VARIANT_POSITION
-    found = np.asarray(ds[name].values)
-    require_whole(found, files)
-    wrong = np.flatnonzero((found < 0) | (found > _MOST_POSITION))
+    wrong = np.flatnonzero((found < least) | (found > _MOST_POSITION))
     if wrong.size:
         k = int(wrong[0])
         msg = (
-            f"{name} is {found[k]} at variants={k}, and PLINK takes positions from 0 to "
+            f"{name} is {found[k]} at variants={k}, and {files} takes positions from {least} to "
             f"{_MOST_POSITION}. Leave such variants out: "
-            f"ds.isel(variants=(ds.{name} >= 0) & (ds.{name} <= {_MOST_POSITION}))"
+            f"ds.isel(variants=(ds.{name} >= {least}) & (ds.{name} <= {_MOST_POSITION}))"
         )
+        if found[k] == 0:
+            msg += f". If positions count from 0: ds.assign({name}=ds.{name} + 1)"
         raise ValueError(msg)
     return found
 
 
-def contigs(ds: xr.Dataset) -> NDArray[np.object_]:
-    """Return the contig name of each variant; raise ValueError for one that PLINK does not read."""
+def contigs(ds: xr.Dataset, forbidden: str = "") -> labels.Contigs:
+    """Return the contig of each variant; raise ValueError for a name that programs do not read.
+
+    ``forbidden`` are characters that no name may have; then names without variants count too.
+    """
     found = labels.known_contigs(ds)
-    for k in np.unique(found.numbers):
-        place = f"contigs={k}"
-        require_word(found.names[k], model.CONTIG_ID, place)
-        _require_no_comment(found.names[k], model.CONTIG_ID, place)
-    return found.of_variants()
+    for k in range(found.names.size) if forbidden else np.unique(found.numbers):
+        name, place = found.names[k], f"contigs={k}"
+        require_word(name, model.CONTIG_ID, place)
+        _require_no_comment(name, model.CONTIG_ID, place)
+        if not set(forbidden).isdisjoint(name):
+            msg = f"{model.CONTIG_ID} is {name!r} at {place}: it has one of {forbidden}; rename it"
+            raise ValueError(msg)
+    return found
+
+
+def alleles(ds: xr.Dataset, files: str) -> NDArray[np.object_]:
+    """Return the alleles (variants, alleles): "" after the last, "." for the 0 of PLINK 1.
+
+    Raises ValueError for a variant without alleles, and for an allele with white space or a comma.
+    """
+    found, counts = labels.allele_names(ds), labels.known_allele_counts(ds)
+    there = np.arange(found.shape[1]) < counts[:, None]
+    texts = found[there].tolist()
+    joined = " ".join(texts)
+    if "," in joined or joined.split() != texts or not counts.all():
+        for k, (row, count) in enumerate(zip(found.tolist(), counts, strict=True)):
+            if not count or any("," in x or x.split() != [x] for x in row[:count]):
+                raise wrong_allele(row, k, files)
+    found[~there] = ""
+    found[found == _NO_ALLELE_OF_PLINK_1] = NO_ALLELE
+    return found
+
+
+def wrong_allele(alleles: list[str], k: int, files: str) -> ValueError:
+    """Return the error for a variant with an allele that a file cannot hold."""
+    return ValueError(
+        f"{model.VARIANT_ALLELE}[{k}] is {alleles}: an allele of {files} is text without white "
+        "space and commas, and the first allele is there; rename it"
+    )
+
+
+def filters(ds: xr.Dataset, files: str) -> NDArray[np.object_]:
+    """Return the names of the filters of ``variant_filter``.
+
+    Raises KeyError without names, and TypeError if the filters are not booleans.
+    """
+    if "filter_id" not in ds:
+        msg = (
+            "variant_filter needs the names of its filters, filter_id along 'filters', which the "
+            "Dataset lacks: assign it, or leave the filters out, ds.drop_vars('variant_filter')"
+        )
+        raise KeyError(msg)
+    ids = labels.text(ds["filter_id"].values, "filter_id")
+    # Integers would choose filters by number.
+    if ds["variant_filter"].dtype != bool:
+        msg = (
+            f"variant_filter is {ds['variant_filter'].dtype}, and {files} takes booleans: "
+            "ds.assign(variant_filter=ds.variant_filter == 1)"
+        )
+        raise TypeError(msg)
+    return words(ids, "filter_id", "filters", "")
 
 
 def samples(ds: xr.Dataset) -> list[tuple[str, str]]:
@@ -113,6 +169,13 @@ def samples(ds: xr.Dataset) -> list[tuple[str, str]]:
     return pairs
 
 
+def individuals(ds: xr.Dataset) -> NDArray[np.object_]:
+    """Return the ids of the samples; raise ValueError for white space, and for an id twice."""
+    found = labels.text(ds[model.SAMPLE_ID].values, model.SAMPLE_ID)
+    id_pairs(found.tolist(), None)
+    return found
+
+
 def numbers(ds: xr.Dataset, name: str, dim: str) -> NDArray[np.float64] | None:
     """Return a variable along ``dim``, None without it; raise TypeError if it is not of numbers."""
     categories = ""
@@ -125,7 +188,7 @@ def numbers(ds: xr.Dataset, name: str, dim: str) -> NDArray[np.float64] | None:
         return given.astype(np.float64)
     except (TypeError, ValueError) as error:
         msg = (
-            f"{name} is {given.dtype}, such as {str(given[:1])[:40]}, and the files of PLINK take "
+            f"{name} is {given.dtype}, such as {str(given[:1])[:40]}, and PLINK and VCF take "
             f"numbers: give numbers, and NaN where they are missing{categories}"
         )
         raise TypeError(msg) from error
@@ -205,7 +268,7 @@ def require_word(text: str, name: str, place: str) -> None:
     """Raise ValueError for text that is empty or holds white space."""
     if text.split() != [text]:
         msg = (
-            f"{name} is {text!r} at {place}: PLINK splits its files at white space, so the text "
+            f"{name} is {text!r} at {place}: PLINK and VCF are split at white space, so the text "
             "must be there and hold none; rename it"
         )
         raise ValueError(msg)
@@ -213,5 +276,5 @@ def require_word(text: str, name: str, place: str) -> None:
 
 def _require_no_comment(text: str, name: str, place: str) -> None:
     if text.startswith(_COMMENT):
-        msg = f"{name} is {text!r} at {place}: PLINK skips lines that begin with '#'; rename it"
+        msg = f"{name} is {text!r} at {place}: programs skip lines that begin with '#'; rename it"
         raise ValueError(msg)

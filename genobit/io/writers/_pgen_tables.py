@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-_NO_ALLELE_OF_PLINK_1 = "0"
 _SEXES = np.array(["NA", "1", "2"], object)
 _UNNAMED = ("IID", "SID", *COLUMNS)
 
@@ -34,11 +33,13 @@ def pvar_text(ds: xr.Dataset) -> str:
     if ids is None:
         ids = np.full(position.size, "", object)
     columns: dict[str, Iterable[str]] = {
-        "#CHROM": _checks.contigs(ds).tolist(),
+        "#CHROM": _checks.contigs(ds).of_variants().tolist(),
         "POS": map(str, position.tolist()),
         "ID": _checks.words(ids, model.VARIANT_ID, model.VARIANTS, ".").tolist(),
     }
-    columns["REF"], columns["ALT"] = _alleles(ds)
+    alleles = _checks.alleles(ds, "a .pvar").tolist()
+    columns["REF"] = [row[0] for row in alleles]
+    columns["ALT"] = [",".join(filter(None, row[1:])) or NO_ALLELE for row in alleles]
     quality = _checks.numbers(ds, "variant_quality", model.VARIANTS)
     if quality is not None:
         texts = map(str, quality.astype(np.float32))
@@ -51,33 +52,9 @@ def pvar_text(ds: xr.Dataset) -> str:
     return _lines(columns)
 
 
-def _alleles(ds: xr.Dataset) -> tuple[list[str], list[str]]:
-    rows, counts = labels.allele_names(ds).tolist(), labels.known_allele_counts(ds)
-    ref, alt = [], []
-    for k, (row, count) in enumerate(zip(rows, counts, strict=True)):
-        names = [NO_ALLELE if name == _NO_ALLELE_OF_PLINK_1 else name for name in row[:count]]
-        if not names or any(not name or "," in name or name.split() != [name] for name in names):
-            msg = (
-                f"variant_allele[{k}] is {row}: an allele of a .pvar is text without white space "
-                "and commas, and REF is there"
-            )
-            raise ValueError(msg)
-        ref.append(names[0])
-        alt.append(",".join(names[1:]) or NO_ALLELE)
-    return ref, alt
-
-
 def _filters(ds: xr.Dataset) -> list[str]:
-    ids = labels.text(ds["filter_id"].values, "filter_id")
-    names = _checks.words(ids, "filter_id", "filters", "")
+    names = _checks.filters(ds, "a .pvar")
     passed = ds["variant_filter"].transpose(model.VARIANTS, ...).values
-    # Integers would choose filters by number.
-    if passed.dtype != bool:
-        msg = (
-            f"variant_filter is {passed.dtype}, and a .pvar takes booleans: "
-            "ds.assign(variant_filter=ds.variant_filter == 1)"
-        )
-        raise TypeError(msg)
     return [";".join(names[row]) or "." for row in passed]
 
 

@@ -42,7 +42,7 @@ def bim_columns(ds: xr.Dataset, digits: int | None) -> Columns:
     centimorgans = _checks.centimorgans(ds)
     return Columns(
         (
-            _checks.contigs(ds),
+            _checks.contigs(ds).of_variants(),
             _checks.words(ids, model.VARIANT_ID, model.VARIANTS, _UNKNOWN),
             np.zeros(positions.size) if centimorgans is None else centimorgans,
             positions,
@@ -100,10 +100,16 @@ class Columns(NamedTuple):
 
 
 def _alleles(ds: xr.Dataset) -> NDArray[np.object_]:
-    """Return the names of the alleles (2, variants): not counted, counted."""
+    """Return the names of the alleles (2, variants): not counted, counted.
+
+    Raises ValueError for more than two alleles, and for a comma, which plink2 refuses.
+    """
     counts = labels.known_allele_counts(ds)
     model.require_biallelic(counts)
     found = labels.allele_names(ds)
     pairs = np.full((2, found.shape[0]), "", object)
     pairs[: min(found.shape[1], 2)] = found.T[:2]
+    if "," in "".join(pairs.ravel().tolist()):
+        k = next(k for k, pair in enumerate(pairs.T.tolist()) if "," in "".join(pair))
+        raise _checks.wrong_allele(found[k].tolist(), k, "a .bim")
     return pairs

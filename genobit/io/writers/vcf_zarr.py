@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -10,12 +10,18 @@ import xarray as xr
 from genobit.data import labels, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
-from genobit.io.writers._checks import require_dataset, require_labels, require_whole
+from genobit.io._new_store import new_store
+from genobit.io.pgen_files._pvar import NO_ALLELE
+from genobit.io.writers import _checks
+from genobit.io.writers._checks import require_dataset, require_labels
 from genobit.io.writers._unpacked import unpacked
+from genobit.io.writers._vcf_fields import checked_calls, typed, with_missing
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 
 _VERSION = "0.4"
@@ -23,10 +29,13 @@ _KEPT_ATTRIBUTES = ("vcf_meta_information", "vcf_header")
 # Sizes of bio2zarr's chunks; one of variants has fewer if its calls would take more than this.
 _VARIANTS, _SAMPLES = 1_000, 10_000
 _CHUNK_BYTES = 64 * 2**20
-_MISSING_QUALITY = np.uint32(0x7F800001)
-"""Bits of a missing float32 in VCF Zarr; any other NaN is the text "nan" in a VCF."""
 _QUALITY = "variant_quality"
 _LENGTH = "variant_length"
+_FIRST_POSITION = 1
+_NOT_IN_CONTIGS = ',<>"'
+"""Characters that end a name in the header of a VCF."""
+_NO_REFERENCE = "N"
+"""REF of a VCF where the reference allele is not known, as plink2 writes it."""
 _ROOT = (".zmetadata", ".zgroup")
 """Metadata of the root; without them, a folder is no store."""
 _PARTIAL = ".partial"
@@ -61,19 +70,24 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
         If the Dataset lacks ``variant_position``, ``variant_contig``, ``variant_allele`` or
         ``sample_id``.
     TypeError
-        For positions that are not whole numbers, or for anything but a Dataset.
+        For anything but a Dataset, or for a variable of a type that VCF does not have.
     ValueError
-        If genotypes or alleles have other dimensions than (variants, samples, ploidy).
+        For dimensions that VCF does not have. For a position below 1, and for ids, alleles, contigs
+        and text that a VCF cannot hold, such as those with white space. For an allele that
+        ``variant_allele`` does not name, or a number that needs more than 32 bits. The message
+        names the first variant or sample, and the remedy.
 
     Notes
     -----
     - All variables are written. Readers of VCF Zarr ignore those that they do not know; ``vcztools
       view`` prints those along variants as INFO, and those with ``call_`` as FORMAT.
-    - ``call_genotype`` and ``call_genotype_phased`` stay as they are. Calls without
-      ``call_genotype_phased`` are unphased. Planes of haplotypes are phased.
+    - Calls stay as they are. Calls without ``call_genotype_phased`` are unphased. Planes of
+      haplotypes are phased.
+    - Types become those of VCF: calls int8, other integers int8 to int32, and booleans of calls 0
+      and 1. The allele "0" of PLINK 1 is missing: REF "N", ALT ".", as in ``plink2 --export vcf``.
     - Packed haplotypes do not distinguish the haploid call (1, -2) from the call (1, -1), which has
       a missing allele. Both are written as (1, -1). To keep haploid calls, write genotypes.
-    - A missing ``variant_quality`` (NaN) is "." in the VCF.
+    - NaN is "." in the VCF, and so are the integers -1 of INFO and FORMAT fields.
     - All variables have the same chunks: 1,000 variants, or as many as take 64 MB, and 10,000
       samples. ``region_index`` lets ``vcztools view --regions`` read few of them.
     - The store has Zarr format 2 and consolidated metadata.
@@ -110,11 +124,11 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
         for name, variable in store.variables.items()
         if variable.size and variable.ndim
     }
-    with replacing(place) as (new,):
+    with replacing(place) as (new,), new_store(new) as target:
         # zarr leaves out chunks of fill values. They read back as NaN of other bits, so a missing
         # quality would become "nan".
         written = store.to_zarr(
-            new,
+            target,
             mode="w-",
             compute=False,
             consolidated=True,
@@ -134,20 +148,45 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
 def _described(ds: xr.Dataset) -> xr.Dataset:
     """Return the variables of the store with the types of VCF Zarr."""
     calls = _with_calls(ds)
-    require_labels(ds, "VCF Zarr")
-    labels.allele_names(ds)
-    variables = {str(name): _typed(str(name), x) for name, x in calls.variables.items()}
-    variables[model.VARIANT_POSITION] = _position(variables[model.VARIANT_POSITION])
-    contigs = labels.known_contigs(ds)
-    variables[model.VARIANT_CONTIG] = xr.Variable(model.VARIANTS, contigs.numbers.astype(np.int32))
-    variables[model.CONTIG_ID] = xr.Variable("contigs", contigs.names)
-    alleles = variables[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...)
-    variables[model.VARIANT_ALLELE] = xr.Variable((model.VARIANTS, "alleles"), alleles.data)
+    require_labels(ds, "VCF Zarr", _FIRST_POSITION)
+    model.phase_of(ds)
+    variables = {str(name): typed(str(name), x) for name, x in calls.variables.items()}
+    variables |= {name: xr.Variable(dims, x) for name, (dims, x) in _labels(ds).items()}
+    if model.layout_of(ds) is None:
+        counts = labels.known_allele_counts(ds)
+        variables[model.CALL_GENOTYPE] = checked_calls(variables[model.CALL_GENOTYPE], counts)
     if _LENGTH not in variables:
-        lengths = [len(reference) for reference in alleles.values[:, 0].tolist()]
+        lengths = [len(x) for x in variables[model.VARIANT_ALLELE].values[:, 0].tolist()]
         variables[_LENGTH] = xr.Variable(model.VARIANTS, np.array(lengths, np.int32))
     kept = {name: ds.attrs[name] for name in _KEPT_ATTRIBUTES if name in ds.attrs}
     return xr.Dataset(variables, attrs={**kept, "vcf_zarr_version": _VERSION, "source": "genobit"})
+
+
+def _labels(ds: xr.Dataset) -> dict[str, tuple[Any, NDArray[Any]]]:
+    """Return the fixed columns of a VCF, checked: dimensions and values by name."""
+    along = model.VARIANTS
+    contigs = _checks.contigs(ds, _NOT_IN_CONTIGS)
+    alleles = _checks.alleles(ds, "VCF Zarr")
+    alleles[alleles[:, 0] == NO_ALLELE, 0] = _NO_REFERENCE
+    found: dict[str, tuple[Any, NDArray[Any]]] = {
+        model.VARIANT_POSITION: (
+            along,
+            _checks.positions(ds, "VCF Zarr", _FIRST_POSITION).astype(np.int32),
+        ),
+        model.VARIANT_CONTIG: (along, contigs.numbers.astype(np.int32)),
+        model.CONTIG_ID: ("contigs", contigs.names),
+        model.VARIANT_ALLELE: ((along, "alleles"), alleles),
+        model.SAMPLE_ID: (model.SAMPLES, _checks.individuals(ds)),
+    }
+    ids = labels.texts_along(ds, model.VARIANT_ID, along)
+    if ids is not None:
+        found[model.VARIANT_ID] = (along, _checks.words(ids, model.VARIANT_ID, along, "."))
+    quality = _checks.numbers(ds, _QUALITY, along)
+    if quality is not None:
+        found[_QUALITY] = (along, with_missing(quality.astype(np.float32)))
+    if "variant_filter" in ds:
+        found["filter_id"] = ("filters", _checks.filters(ds, "VCF Zarr"))
+    return found
 
 
 def _with_calls(ds: xr.Dataset) -> xr.Dataset:
@@ -159,30 +198,6 @@ def _with_calls(ds: xr.Dataset) -> xr.Dataset:
     attributes = {k: v for k, v in calls.attrs.items() if not str(k).startswith("plink_")}
     variable = xr.Variable(calls.dims, calls.data, attributes)
     return ds.drop_vars(model.CALL_GENOTYPE).assign({model.CALL_GENOTYPE: variable})
-
-
-def _typed(name: str, variable: xr.Variable) -> xr.Variable:
-    """Return a variable as VCF Zarr has it: text as objects in memory, a missing quality."""
-    if not isinstance(variable.dtype, np.dtype):
-        variable = labels.as_objects(variable, name)
-    if variable.dtype.kind in "OSUT":
-        texts = labels.text(variable.values, name)
-        if name == model.VARIANT_ID:
-            texts[texts == ""] = "."
-        return xr.Variable(variable.dims, texts, variable.attrs)
-    if name == _QUALITY:
-        quality = variable.values.astype(np.float32)
-        quality.view(np.uint32)[np.isnan(quality)] = _MISSING_QUALITY
-        return xr.Variable(variable.dims, quality, variable.attrs)
-    return xr.Variable(variable.dims, variable.data, variable.attrs)
-
-
-def _position(variable: xr.Variable) -> xr.Variable:
-    """Return positions as int32, or int64 if they need it."""
-    require_whole(variable, "VCF Zarr")
-    values = variable.values
-    wide = values.size and values.max() > np.iinfo(np.int32).max
-    return xr.Variable(variable.dims, values.astype(np.int64 if wide else np.int32))
 
 
 def _chunks(store: xr.Dataset) -> dict[str, int]:

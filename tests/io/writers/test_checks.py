@@ -49,7 +49,7 @@ def repaired(message: str, ds: xr.Dataset, before: str) -> xr.Dataset:
     ("labels", "words"),
     [
         ({"sample_id": ["a", "0", "c"]}, "sample_id is '0' at samples=1, which PLINK reads as no"),
-        ({"sample_id": ["a", "b", "#c"]}, "sample_id is '#c' at samples=2: PLINK skips lines"),
+        ({"sample_id": ["a", "b", "#c"]}, "sample_id is '#c' at samples=2: programs skip lines"),
         ({"sample_family_id": ["f", "#f", ""]}, "sample_family_id is '#f' at samples=1"),
         ({"variant_contig": ["1", "1", "#1", "2"]}, "contig_id is '#1' at contigs=1"),
         ({"variant_contig": ["1", "1", "", "2"]}, "contig_id is '' at contigs=1"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
+import threading
+import time
 from pathlib import Path
 
 import dask
@@ -18,6 +19,7 @@ import genobit as gb
 from genobit.io.writers import vcf_zarr
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
+from tests.programs import vcztools
 
 MISSING = 0x7F800001
 
@@ -43,15 +45,6 @@ def opened(folder: Path) -> xr.Dataset:
         + "\n"
     )
     return gb.open_vcf(folder / "a.vcf", cache_dir=folder / "cache")
-
-
-def vcztools(*arguments: object) -> str:
-    """What vcztools prints; skips where it is not installed, as it is no dependency."""
-    program = shutil.which("vcztools")
-    if program is None:
-        pytest.skip("vcztools is not on the path")
-    command = [program, *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def test_a_vcf__comes_back_with_every_label(tmp_path: Path) -> None:
@@ -211,6 +204,123 @@ def test_what_a_store_needs(tmp_path: Path, name: str) -> None:
     ds = cohort(random_calls(1, 5, 4), chunks=(5, 4)).drop_vars(name)
     with raise_if_dask_computes(), pytest.raises(KeyError, match=rf"ds.assign\({name}="):
         gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_an_error_beside_running_threads__leaves_nothing(
+    tmp_path: Path, error: type[BaseException] | OSError
+) -> None:
+    others = threading.Barrier(3, timeout=60)
+
+    def calls(block: np.ndarray, block_info: dict) -> np.ndarray:
+        first = block_info[0]["chunk-location"][0] == 0
+        others.wait()
+        if first:
+            raise error
+        time.sleep(0.05)
+        return block
+
+    monitored = cohort(random_calls(1, 3000, 9), chunks=(1000, 9))
+    ds = monitored.assign(
+        call_genotype=monitored.call_genotype.copy(
+            data=monitored.call_genotype.data.map_blocks(calls, dtype=np.int8)
+        )
+    )
+    with (
+        dask.config.set(scheduler="threads", num_workers=3),
+        pytest.raises((KeyboardInterrupt, OSError)),
+    ):
+        gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
+    for _ in range(20):
+        assert list(tmp_path.iterdir()) == []
+        time.sleep(0.02)
+
+
+FIELDS: dict[str, tuple[str, object, str]] = {
+    # The variable, its values, and its field in the VCF; "" if it is refused.
+    "flags": ("variant_x", [True, False], "x|."),
+    "flags of alleles": ("variant_x", [[True, False], [True, True]], "x=1,0|x=1,1"),
+    **{f"integers of {t}": ("variant_x", np.array([1, 2], t), "x=1|x=2") for t in "bBhHiIqQ"},
+    **{f"floats of {t}": ("variant_x", np.array([1, np.nan], t), "x=1|.") for t in "efd"},
+    "big-endian": ("variant_x", np.array([1, np.nan], ">f4"), "x=1|."),
+    "large integers": ("variant_x", [1, 2**40], ""),
+    "complex numbers": ("variant_x", [1, 2j], ""),
+    "dates": ("variant_x", np.array(["2020", "2021"], "M8[ns]"), ""),
+    "text": ("variant_x", ["a,b", ""], "x=a,b|."),
+    "text with blanks": ("variant_x", ["a b", ""], ""),
+    "text with semicolons": ("variant_x", ["a", "b;c"], ""),
+    "of alleles": ("variant_x", [[1, 2], [3, 4]], "x=1,2|x=3,4"),
+    "a name with a dash": ("variant_x-y", [1, 2], ""),
+    "a name with a blank": ("variant_x y", [1, 2], ""),
+    "flags of calls": ("call_x", np.array([[True, False]] * 2), "1:0|1:0"),
+    **{f"calls of {t}": ("call_x", np.array([[1, 2]] * 2, t), "1:2|1:2") for t in "bBhHiIqQefd"},
+    "missing of calls": ("call_x", [[np.nan, 2]] * 2, ".:2|.:2"),
+    "text of calls": ("call_x", np.array([["a", ""]] * 2, object), "a:.|a:."),
+    "text with colons": ("call_x", np.array([["a:b", ""]] * 2, object), ""),
+    "large integers of calls": ("call_x", [[1, 2**40]] * 2, ""),
+    "no dimension": ("x", 3, ""),
+    "text along samples": ("sample_x", ["a b", "c;d"], ".|."),
+    "dates along samples": ("sample_x", np.array(["2020", "2021"], "M8[ns]"), ".|."),
+}
+
+
+def with_field(ds: xr.Dataset, name: str, values: object) -> xr.Dataset:
+    along = {"variant": ("variants", "alleles"), "call": ("variants", "samples")}
+    dims = along.get(name.partition("_")[0], ("samples",))[: np.ndim(values)]
+    return ds.assign({name: (dims, values)})
+
+
+def two_variants() -> xr.Dataset:
+    return cohort(np.zeros((2, 2, 2), np.int8)).drop_vars("variant_genetic_position")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_vcztools__prints_every_type(tmp_path: Path, lazy: bool) -> None:
+    ds, fields = two_variants(), {}
+    for k, (name, values, expected) in enumerate(field for field in FIELDS.values() if field[2]):
+        ds = with_field(ds, f"{name}{k}", values)
+        fields[f"{name}{k}"] = [
+            own.replace("x", f"x{k}") for own in expected.split("|") if name != "sample_x"
+        ]
+    store = gb.to_vcf_zarr(ds.chunk(variants=1) if lazy else ds, tmp_path / "a.vcz")
+    rows = [line.split("\t") for line in vcztools("view", "-H", store).splitlines()]
+    for row, k in zip(rows, range(2), strict=True):
+        expected = {own[k] for name, own in fields.items() if name.startswith("variant") and own}
+        assert set(row[7].split(";")) == expected - {"."}
+        keys = row[8].split(":")
+        for name, own in fields.items():
+            if name.startswith("call"):
+                at = keys.index(name.removeprefix("call_"))
+                assert ":".join(call.split(":")[at] for call in row[9:]) == own[k], name
+    again = gb.open_vcf_zarr(store)
+    for name in fields:
+        if again[name].dtype.kind in "biuf":
+            np.testing.assert_array_equal(again[name].values, ds[name].values)
+
+
+@pytest.mark.parametrize("field", [name for name, field in FIELDS.items() if not field[2]])
+def test_a_field_that_a_vcf_does_not_hold(tmp_path: Path, field: str) -> None:
+    name, values, _ = FIELDS[field]
+    for ds in (with_field(two_variants(), name, values), two_variants().chunk(variants=1)):
+        with pytest.raises((ValueError, TypeError), match=rf"{name}.*drop_vars\('{name}'\)"):
+            gb.to_vcf_zarr(with_field(ds, name, values), tmp_path / "a.vcz")
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ((0, 2), "is 0/2 at variants=1, samples=0, and variant_allele names alleles 0..1 there"),
+        ((-2, 0), "is -2/0 at variants=1, samples=0: expected an allele index"),
+        ((0, -3), "is 0/-3 at variants=1, samples=0: expected an allele index"),
+    ],
+)
+def test_calls_that_a_vcf_does_not_hold(tmp_path: Path, call: tuple, message: str) -> None:
+    calls = np.zeros((2, 2, 2), np.int8)
+    calls[1, 0] = call
+    with pytest.raises(ValueError, match=message):
+        gb.to_vcf_zarr(cohort(calls, chunks=(1, 2)), tmp_path / "a.vcz")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_positions_that_are_not_whole_numbers__are_refused(tmp_path: Path) -> None:
