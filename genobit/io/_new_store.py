@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zarr.storage import LocalStore
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from zarr.core.buffer import Buffer
@@ -41,19 +41,22 @@ class _Stoppable(LocalStore):
 
     async def set(self, key: str, value: Buffer) -> None:
         """Write a value, unless the store is stopped."""
-        await self._counted(super().set(key, value))
+        with self._counted():
+            await super().set(key, value)
 
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
         """Write a value that is not there, unless the store is stopped."""
-        await self._counted(super().set_if_not_exists(key, value))
+        with self._counted():
+            await super().set_if_not_exists(key, value)
 
-    async def _counted(self, write: Awaitable[None]) -> None:
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
         # All writes of a process run in zarr's one event loop, so counting needs no lock.
         self.running += 1
         try:
             if self.stopped:
                 raise OSError(f"{self.root}: the store is no longer written, after an error")
-            await write
+            yield
         finally:
             self.running -= 1
 

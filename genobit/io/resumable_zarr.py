@@ -100,12 +100,7 @@ def to_zarr(
     >>> xr.open_zarr(path).r2.values.tolist()
     [[1.0, 0.75], [0.75, 1.0]]
     """
-    if not isinstance(result, xr.DataArray | xr.Dataset):
-        msg = (
-            f"genobit.to_zarr takes a DataArray or Dataset, not {type(result).__name__}: give the "
-            "result itself, not its .values; write a table with its .to_parquet()"
-        )
-        raise TypeError(msg)
+    _require_labelled(result)
     place = local_path(path, "genobit.to_zarr", f"write there with xarray, .to_zarr({str(path)!r})")
     whole = _named(result)
     arrays: dict[str, Any] = {
@@ -128,6 +123,15 @@ def to_zarr(
             (kept / ROOT).replace(place / ROOT)
     _remove(kept)
     return place
+
+
+def _require_labelled(result: object) -> None:
+    if not isinstance(result, xr.DataArray | xr.Dataset):
+        msg = (
+            f"genobit.to_zarr takes a DataArray or Dataset, not {type(result).__name__}: give the "
+            "result itself, not its .values; write a table with its .to_parquet()"
+        )
+        raise TypeError(msg)
 
 
 def _remove(kept: Path) -> None:

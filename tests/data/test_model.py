@@ -209,3 +209,27 @@ def test_names__may_leave_out_the_prefix_of_their_dimension() -> None:
     assert model.named(ds.assign(case=("samples", [1, 0])), "case", "samples").name == "case"
     with pytest.raises(KeyError, match="no variable 'case' along 'variants'"):
         model.named(ds, "case", "variants")
+
+
+@pytest.mark.parametrize("change", ["transposed", "big-endian"])
+def test_planes_in_another_order_are_refused_with_a_remedy(change: str) -> None:
+    bits = cohort(random_calls(1, 30, 20)).genobit.pack()
+    wrong = bits.transpose("words", ...)
+    if change == "big-endian":
+        wrong = bits.assign({name: plane.astype(">u8") for name, plane in bits.data_vars.items()})
+    for _ in bits.data_vars:
+        with pytest.raises(ValueError, match=r"expected uint64 .*: ds\.assign\(plane_") as told:
+            wrong.genobit.ld()
+        wrong = eval(str(told.value).rpartition("): ")[2], {"ds": wrong})
+    np.testing.assert_array_equal(wrong.genobit.ld(), bits.genobit.ld())
+
+
+@pytest.mark.parametrize(
+    "method", ["variant_stats", "sample_stats", "grm", "pca", "kendall", "ld_blocks"]
+)
+def test_haploid_genotypes__name_what_works(method: str) -> None:
+    ds = cohort(random_calls(1, 30, 20, ploidy=1))
+    for haploid in (ds, ds.genobit.pack(phased=True)):
+        with pytest.raises(ValueError, match=r"has ploidy 1, .* ds\.isel\(ploidy=\[0, 0\]\)"):
+            getattr(haploid.genobit, method)()
+    getattr(ds.isel(ploidy=[0, 0]).genobit, method)()

@@ -654,3 +654,10 @@ def test_real_tables__equal_pandas(shared_data: Path, data: str, table: str, col
         ours, theirs = found[name].values, right[name].to_numpy()
         assert (pd.isna(ours) == pd.isna(theirs)).all()
         assert (ours[~pd.isna(ours)] == theirs[~pd.isna(theirs)]).all()
+
+
+def test_a_byte_order_mark_in_the_first_id__is_part_of_it(tmp_path: Path) -> None:
+    ds = cohort(random_calls(1, 3, 2)).assign(sample_id=("samples", ["\ufeffa", "a"]))
+    (tmp_path / "t.txt").write_text("IID\tbmi\n\ufeffa\t1\na\t2\n")
+    joined = ds.genobit.join(tmp_path / "t.txt")
+    assert joined.bmi.values.tolist() == [1, 2]

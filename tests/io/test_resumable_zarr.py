@@ -11,6 +11,7 @@ from typing import Any
 
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 import zarr
@@ -225,6 +226,14 @@ def test_a_process_that_is_killed__leaves_a_store_that_is_refused(tmp_path: Path
         np.testing.assert_array_equal(part[_span(i), _span(j)], right[_span(i), _span(j)])
     assert zarr.open_array(path / "r2").shape == (320, 320)
     xr.testing.assert_identical(opened(gb.to_zarr(matrix(), path)).r2, right)
+
+
+@pytest.mark.parametrize("wrong", [np.eye(3), pd.DataFrame({"a": [1]}), [1, 2], None])
+def test_what_is_no_xarray_object__is_refused(tmp_path: Path, wrong: object) -> None:
+    name = type(wrong).__name__
+    with pytest.raises(TypeError, match=f"takes a DataArray or Dataset, not {name}"):
+        gb.to_zarr(wrong, tmp_path / "a.zarr")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_settings_of_zarr__are_the_users(tmp_path: Path) -> None:

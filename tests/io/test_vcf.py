@@ -379,6 +379,7 @@ def test_not_a_vcf(tmp_path: Path, content: bytes, message: str) -> None:
     [
         ([], COLUMNS, "has no records"),
         ([RECORD], COLUMNS[:38], "has no samples"),
+        ([RECORD], COLUMNS.replace("\t", " "), "has blanks in its #CHROM line.* sed "),
         ([RECORD, RECORD[:-6]], COLUMNS, r"record 2 \(1:10\) has 10 columns .* header has 11"),
     ],
 )
@@ -395,6 +396,13 @@ def test_indexed_file_without_genotypes(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(ValueError, match=r"cohort\.vcf has no genotypes"):
         open_vcf(path, cache_dir=tmp_path)
     assert list((tmp_path / "vcf").iterdir()) == []
+
+
+def test_indexed_file_without_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_vcf(tmp_path, [])
+    monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
+    with pytest.raises(ValueError, match=r"cohort\.vcf has no records"):
+        open_vcf(path, cache_dir=tmp_path)
 
 
 def test_unknown_contig_of_many(tmp_path: Path) -> None:
@@ -497,10 +505,15 @@ def test_stores_that_are_not_vcf_zarr(tmp_path: Path) -> None:
         "directory": "is not a Zarr group",
         "no_calls": "has no call_genotype.*it has call_genotype_mask",
         "transposed": r"call_genotype of .* has dimensions \('samples', 'variants', 'ploidy'\)",
+        "allel": r"has no call_genotype.* scikit-allel.*it has calldata, samples, variants",
         "no_contigs": "neither contig_id nor the attribute contigs",
     }
     (tmp_path / "file").write_text("")
     (tmp_path / "directory").mkdir()
+    allel = zarr.open_group(tmp_path / "allel", mode="w", zarr_format=2)
+    allel.create_group("calldata").create_array("GT", data=np.zeros((5, 3, 2), "i1"))
+    allel.create_group("variants").create_array("POS", data=np.arange(1, 6))
+    allel.create_array("samples", data=np.arange(3))
     written.drop_vars("call_genotype").to_zarr(tmp_path / "no_calls", zarr_format=2)
     written.transpose("samples", ...).to_zarr(tmp_path / "transposed", zarr_format=2)
     written.drop_attrs(deep=False).to_zarr(tmp_path / "no_contigs", zarr_format=2)

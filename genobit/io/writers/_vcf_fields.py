@@ -101,11 +101,11 @@ def _as_field(name: str, variable: xr.Variable, column: str) -> xr.Variable:
     kind, size = variable.dtype.kind, variable.dtype.itemsize
     if kind == "O":
         texts = variable.values
-        for at in np.ndindex(texts.shape):
-            if _BREAKS[column].search(texts[at]):
+        for at, text in np.ndenumerate(texts):
+            if _BREAKS[column].search(text):
                 place = ", ".join(f"{dim}={k}" for dim, k in zip(variable.dims, at, strict=True))
                 msg = (
-                    f"{name} is {texts[at]!r} at {place}, and a text in {column} of a VCF has no "
+                    f"{name} is {text!r} at {place}, and a text in {column} of a VCF has no "
                     f"white space and no {';' if column == 'INFO' else ':'}: replace it, or leave "
                     f"it out, ds.drop_vars({name!r})"
                 )
@@ -150,7 +150,7 @@ def _mapped(
 ) -> xr.Variable:
     data = variable.data
     if isinstance(data, da.Array):
-        found = data.map_blocks(change, dtype=dtype, meta=np.empty((0,) * data.ndim, dtype))
+        found = da.map_blocks(change, data, dtype=dtype, meta=np.empty((0,) * data.ndim, dtype))
     else:
         found = change(np.asarray(data))
     return xr.Variable(variable.dims, found, variable.attrs)
