@@ -148,12 +148,17 @@ def share(counted: Block, chunk: Chunk, start: int) -> None:
 
     The chunk begins at last part ``start``.
     """
-    if counted.rows.choices[0]:
-        return
+    if not counted.rows.choices[0]:
+        length = counted.counts.shape[2] + COUNT_LANES
+        _share(counted, chunk, start, np.zeros(length, counted.counts.dtype))
+
+
+@njit
+def _share(counted: Block, chunk: Chunk, start: int, alone: NDArray[np.unsignedinteger]) -> None:
+    """Fill ``chunk.shared``; ``alone`` has room for the counts of a column."""
     arrays = flat(counted, chunk)
     classes, lines, patterns, width = chunk.shared.shape
     rows, length = counted.counts.shape[1:]
-    alone = np.zeros(length + COUNT_LANES, counted.counts.dtype)
     for c in range(classes):
         for k in range(length):
             alone[k] = counted.column_counts[c, k]
