@@ -11,7 +11,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-slow test-long test-fast fuzz bounds plain core lowest sgkit package bench lint format pictures docs clean
+.PHONY: help demo lab test test-avx2 test-slow test-long test-fast fuzz bounds plain core lowest sgkit package bench lint format pictures docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -46,6 +46,16 @@ IN_FILES := --dist loadfile --no-loadscope-reorder
 # Three processes, as one of them waits for a browser or a cluster most of the time.
 test: $(VENV)/.developer ## units, independent tools, browser; all that test-slow and test-long do not run
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake -m "not (benchmark or notebook or slow)"
+
+# numba compiles for a CPU by name, here one with AVX2, and genobit chooses the families that it has.
+test-avx2: $(VENV)/.developer ## on a CPU with AVX-512, the tests of kernels again, as on a CPU without
+	@if grep -qsw avx512f /proc/cpuinfo; then \
+	  NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES= $(BIN)/python -m pytest -n 3 $(IN_FILES) -p no:nbmake \
+	    -m "not (slow or distributed)" tests/engine/bits tests/engine/gemm tests/engine/simd/test_count_lanes.py \
+	    tests/engine/simd/test_vector.py tests/*/kernels; \
+	else \
+	  echo "This CPU has no AVX-512: make test ran the kernels of this level"; \
+	fi
 
 test-slow: $(VENV)/.developer ## notebooks, clusters that fail, real data, other CPUs
 	$(BIN)/python -m pytest -n 3 $(IN_FILES) --nbmake --nbmake-timeout 1800 \
