@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_CLASSES = 32
 """Most classes; a phenotype with more values is taken for a measurement."""
-PLINK_MISSING = -9
+PLINK_MISSING, SGKIT_MISSING = -9, -1
 MISSING_TEXTS = frozenset({"NA", "N/A", "NaN", "nan", "None", "<NA>", ".", "-9"})
 """Texts that programs write for missing values; they are refused as names of classes."""
 FARTHEST = 1e4
@@ -110,7 +110,7 @@ def trait(values: NDArray[Any], name: str, note: str = "") -> Trait:
         k = int(infinite[0])
         msg = f"{name}[{k}] along 'samples' is {numbers[k]}: set it to NaN to leave the sample out"
         raise ValueError(msg)
-    _refuse_plink_missing(numbers, name)
+    _refuse_missing_codes(numbers, name)
     known = numbers[~np.isnan(numbers)]
     if known.size < 2 or known.min() == known.max():
         msg = (
@@ -192,7 +192,7 @@ def _refuse_far(values: NDArray[np.float64], given: NDArray[np.float64], name: s
 
 
 def _check_whole(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> None:
-    _refuse_plink_missing(values, name)
+    _refuse_missing_codes(values, name)
     if values.dtype.kind != "f":
         return
     broken = np.flatnonzero(known & (values != np.round(values)) | np.isinf(values))
@@ -206,16 +206,19 @@ def _check_whole(values: NDArray[Any], known: NDArray[np.bool_], name: str) -> N
         raise ValueError(msg)
 
 
-def _refuse_plink_missing(values: NDArray[Any], name: str) -> None:
+def _refuse_missing_codes(values: NDArray[Any], name: str) -> None:
     if values.dtype.kind not in "if":
         return
-    coded = np.flatnonzero(values == PLINK_MISSING)
-    if coded.size:
-        msg = (
-            f"{name}[{int(coded[0])}] along 'samples' is -9, which PLINK writes for missing: set "
-            "it to NaN, for example `values.where(values != -9)`"
-        )
-        raise ValueError(msg)
+    for code, program in ((PLINK_MISSING, "PLINK"), (SGKIT_MISSING, "sgkit")):
+        coded = np.flatnonzero(values == code)
+        # Beside other numbers than the classes 1 and 2, -1 is a value.
+        others = np.unique(values[~np.isnan(values)]).tolist()
+        if coded.size and (code == PLINK_MISSING or {code, 2} <= {*others} <= {code, 1, 2}):
+            msg = (
+                f"{name}[{int(coded[0])}] along 'samples' is {code}, which {program} writes for "
+                f"missing: set it to NaN, for example `values.where(values != {code})`"
+            )
+            raise ValueError(msg)
 
 
 def _named(value: Any) -> str:

@@ -361,6 +361,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (np.arange(60) / 7, {}, ValueError, r"phenotype\[1\] along 'samples'"),
     (np.arange(60), {}, ValueError, "60 different values"),
     (np.where(np.arange(60) == 4, -9, 1), {}, ValueError, r"phenotype\[4\] .* is -9"),
+    (np.where(np.arange(60) == 4, -1, 1 + np.arange(60) % 2), {}, ValueError, r"\[4\] .* is -1"),
     (np.zeros(60, "datetime64[s]"), {}, TypeError, "dtype"),
     (np.zeros(60, complex), {}, TypeError, "dtype"),
     ("case", {"order": 0}, ValueError, "order=0"),

@@ -9,7 +9,6 @@ import xarray as xr
 
 from genobit.data import aligning, labels, model, packed
 from genobit.data.checks import check_share, check_whole
-from genobit.data.frequency import given_frequency
 from genobit.data.windows import contig_runs, named_window, window_ends
 from genobit.engine.spelling import did_you_mean
 
@@ -299,6 +298,8 @@ class LDPruneMethods:
 
 
 def _minor(ds: xr.Dataset, allele_frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:
+    from genobit.data.frequency import given_frequency
+
     given = given_frequency(ds, allele_frequency, missing=True)
     return np.minimum(given, 1 - given)
 
