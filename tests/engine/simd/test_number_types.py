@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import pytest
 from numba import types
 
 from tests.engine.simd.number_types import infer_only, mixtures
+from tests.engine.simd.test_jit import run
 
 pytestmark = pytest.mark.compiled("of compilation itself")
 
@@ -79,7 +78,6 @@ def test_whole_numbers_of_one_type_and_divisions_are_no_mixture() -> None:
 # `warm` does not use, and families of kernels for other CPUs.
 SCAN = """
 import gc, pickle
-from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 import genobit as gb
 from genobit.engine.simd import jit
@@ -107,13 +105,6 @@ print(sum(map(len, kernels.values())), *places, sep="\\n")
 
 @pytest.mark.slow
 def test_no_kernel__mixes_numbers() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCAN],
-        cwd=Path(__file__).parents[3],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    count, *places = done.stdout.split("\n")[:-1]
+    count, *places = run(SCAN).stdout.splitlines()
     assert int(count) > 100
     assert places == []
