@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from genobit.data import labels, packed
+from genobit.data import labels, model, packed
 from genobit.data.packer import pack
 from genobit.data.plotting import DatasetPlotMethods, PlotMethods, ReportMethods
 from genobit.engine.spelling import SuggestsNames
@@ -64,6 +64,7 @@ class GenobitDatasetAccessor(
     _called = "ds.genobit"
 
     def __init__(self, ds: xr.Dataset) -> None:
+        model.require_label_dims(ds)
         self._data = self._ds = labels.plain(ds)
 
     def _unknown(self, name: str) -> str:
@@ -168,8 +169,9 @@ class GenobitDatasetAccessor(
 
             - ids: `"rs4988235"` or a list of ids. `"2:136608646"` selects the only variant at this
               position.
-            - regions: `"2:136.5Mb-136.7Mb"`, `"chr2"` or a list of regions. Contigs match with or
-              without "chr". Positions are in bp, kb or Mb, with both ends included.
+            - regions: `"2:136.5Mb-136.7Mb"`, `"chr2"` or a list of regions. All names of a
+              chromosome match, such as "chr2" and "02". Positions are in bp, kb or Mb, with both
+              ends included.
             - a boolean mask. A mask that is a DataArray or Series is aligned by its labels.
             - a slice, or integer positions along the dimension, in any order.
 
@@ -191,8 +193,9 @@ class GenobitDatasetAccessor(
             For an unknown name; the message lists the three closest names.
         ValueError
             If several variants or samples have the requested id or position. The message lists
-            their indices. For a malformed region or a region without variants. If a labelled mask
-            lies along another dimension, or lacks a variant or sample.
+            their indices. For a malformed region or a region without variants. For a name of
+            several contigs, such as "02" for "2" and "chr2". If a labelled mask lies along another
+            dimension, or lacks a variant or sample.
         IndexError
             If an integer position is outside the dimension, or a mask has another length.
 

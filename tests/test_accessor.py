@@ -757,7 +757,9 @@ def test_ld__carries_labels_and_attributes() -> None:
     assert r2.attrs["statistic"] == "r2"
     assert r2.attrs["source"] == "dosages"
     for side in "01":
-        for name in ("variant_position", "variant_contig", "variant_id"):
+        of_contig = ds.contig_id.values[ds.variant_contig.values].tolist()
+        assert r2[f"variant_contig_{side}"].values.tolist() == of_contig
+        for name in ("variant_position", "variant_id"):
             assert r2[f"{name}_{side}"].values.tolist() == ds[name].values.tolist()
             assert r2[f"{name}_{side}"].dims == (f"variants_{side}",)
     assert ds.genobit.ld("dprime", phased=True).attrs["source"] == "haplotypes"

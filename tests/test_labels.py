@@ -543,10 +543,14 @@ def told(found: Any, form: str) -> Any:
 
 def of_dataset(ds: xr.Dataset, form: str) -> dict[str, Any]:
     ds = ds.compute(scheduler="synchronous")
-    out: dict[str, Any] = {"attrs": {k: v for k, v in ds.attrs.items() if k != "contig_id"}}
+    out: dict[str, Any] = {"attrs": ds.attrs}
     for name, variable in ds.variables.items():
         values = variable.values
-        if "variant_contig" in str(name) and form == "numbers of names":
+        if (
+            "variant_contig" in str(name)
+            and form == "numbers of names"
+            and values.dtype.kind in "iu"
+        ):
             values = np.array(["1", "2"], object)[values]
         if name != "contig_id":
             out[str(name)] = [list(variable.dims), listed(name, values)]

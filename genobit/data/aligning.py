@@ -162,11 +162,12 @@ def _labels_of_both(
 
 def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str) -> bool:
     """Return whether both sides share labels, all equal and in the same order."""
-    names = (labels.ID_OF.get(dim, dim), dim, model.VARIANT_POSITION, model.VARIANT_CONTIG)
+    names = (labels.ID_OF.get(dim, dim), dim, model.VARIANT_POSITION)
     pairs = [
         (labels.values_along(data, name, dim), labels.values_along(given, name, dim))
         for name in dict.fromkeys(names)
     ]
+    pairs.append(_contigs_of_both(data, given, dim) or (None, None))
     shared = [(a, b) for a, b in pairs if a is not None and b is not None]
     return bool(shared) and all(
         a.dtype == b.dtype and pd.Index(a, dtype=object).equals(pd.Index(b, dtype=object))
@@ -174,20 +175,24 @@ def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str)
     )
 
 
+def _contigs_of_both(
+    data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return the contig of each variant in our names; None if they cannot be compared."""
+    sides = [_dataset(data), _dataset(given)]
+    if any(labels.values_along(side, model.VARIANT_CONTIG, dim) is None for side in sides):
+        return None
+    return labels.comparable_contigs(*sides)
+
+
 def _positions_of_both(data: xr.Dataset | xr.DataArray, given: xr.DataArray) -> _Labels | None:
     """Return contig and position of each variant as text, if both sides have them."""
     sides = [_dataset(data), _dataset(given)]
-    position, contig, dim = model.VARIANT_POSITION, model.VARIANT_CONTIG, model.VARIANTS
+    position, dim = model.VARIANT_POSITION, model.VARIANTS
     parts: dict[str, list[Any]] = {}
-    if all(labels.values_along(side, contig, dim) is not None for side in sides):
-        numbers = [side[contig].dtype.kind in "iuf" for side in sides]
-        named = [model.CONTIG_ID in side.variables for side in sides]
-        # Without `contig_id`, contig numbers can only be compared with contig numbers.
-        if all(has or not number for has, number in zip(named, numbers, strict=True)):
-            known = [found for side in sides if (found := labels.contigs(side))]
-            parts["contig"] = [found.of_variants() for found in known]
-        elif all(numbers):
-            parts["contig"] = [labels.text(side[contig].values) for side in sides]
+    both = _contigs_of_both(data, given, dim)
+    if both is not None:
+        parts["contig"] = list(both)
     if all(labels.values_along(side, position, dim) is not None for side in sides):
         parts["position"] = [side[position].values for side in sides]
     if not parts:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.data import labels, model
+from genobit.data.contigs import HUMAN, chromosome, misfit, translated
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
 
 Autosomes = bool | int | Sequence[str]
 """True (human), False (use every variant), the number of autosomes, or names of contigs."""
-
-HUMAN = 22
-_PREFIX = "CHR"
-_NOT_AUTOSOMES = frozenset({"X", "Y", "MT", "M"})
-"""plink's names of contigs that are not autosomes. XY, PAR1 and PAR2 have two copies in
-everybody."""
-_AFTER_THE_LAST = {1: "X", 2: "Y", 3: "XY", 4: "MT"}
-"""plink's names for the numbers after the last autosome: 23 to 26 in humans."""
 
 
 class Chosen(NamedTuple):
@@ -50,8 +43,9 @@ class Chosen(NamedTuple):
 
 _ALL = Chosen(None, 0, ())
 DIPLOID, X, Y, MT = range(4)
-"""Kinds of chromosomes: two copies in everybody; one X in males; Y in males; one MT."""
-_KINDS = {"X": X, "Y": Y, "MT": MT, "M": MT}
+"""Kinds of chromosomes: two copies in everybody; one X in males; Y in males; one MT. XY, PAR1 and
+PAR2 have two copies in everybody."""
+_KINDS = {"X": X, "Y": Y, "MT": MT}
 
 
 def kinds(ds: xr.Dataset, autosomes: Autosomes) -> NDArray[np.uint8]:
@@ -67,16 +61,10 @@ def kinds(ds: xr.Dataset, autosomes: Autosomes) -> NDArray[np.uint8]:
     counts = np.bincount(contigs.numbers, minlength=contigs.names.size)
     used = [str(name) for name, count in zip(contigs.names, counts, strict=True) if count]
     if names is not None:
-        _refuse_unknown(names, [str(name) for name in contigs.names])
-        known = {name: _KINDS.get(_without_prefix(name), DIPLOID) for name in used}
-        known |= dict.fromkeys(names, DIPLOID)
+        known = {name: _KINDS.get(chromosome(name), DIPLOID) for name in used}
+        known |= dict.fromkeys(_of_dataset(names, contigs), DIPLOID)
     else:
-        number = HUMAN if autosomes is True else int(autosomes)  # type: ignore[arg-type]
-        known = dict.fromkeys(used, DIPLOID)
-        for name in _not_autosomes(used, number):
-            text = _without_prefix(name)
-            later = int(text) - number if text not in _KINDS else 0
-            known[name] = _KINDS[_AFTER_THE_LAST[later] if later else text]
+        known = _kinds_of(used, autosomes)
     of_contig = [known.get(str(name), DIPLOID) for name in contigs.names]
     return np.asarray(of_contig, np.uint8)[contigs.numbers]
 
@@ -84,9 +72,9 @@ def kinds(ds: xr.Dataset, autosomes: Autosomes) -> NDArray[np.uint8]:
 def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     """Return the variants on autosomes.
 
-    Contigs are recognised by name as plink does, in upper or lower case, with or without "chr". The
-    contigs X, Y, MT, M, 23 (X), 24 (Y) and 26 (MT) are left out. All other contigs are used: 25
-    (XY), PAR1, PAR2, 0, and unplaced and HLA contigs.
+    Contigs are recognised by name (`genobit.data.contigs`). The contigs X, Y, MT, M, 23 (X), 24 (Y)
+    and 26 (MT) are left out. All other contigs are used: 25 (XY), PAR1, PAR2, 0, and unplaced and
+    HLA contigs.
 
     ``autosomes`` is one of these:
 
@@ -116,11 +104,9 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     counts = np.bincount(contigs.numbers, minlength=contigs.names.size)
     used = [str(name) for name, count in zip(contigs.names, counts, strict=True) if count]
     if names is not None:
-        _refuse_unknown(names, [str(name) for name in contigs.names])
-        wrong = {name for name in used if name not in names}
+        wrong = set(used) - _of_dataset(names, contigs)
     else:
-        number = HUMAN if autosomes is True else int(autosomes)  # type: ignore[arg-type]
-        wrong = _not_autosomes(used, number)
+        wrong = {name for name, kind in _kinds_of(used, autosomes).items() if kind != DIPLOID}
     if not wrong:
         return _ALL
     out = np.isin(contigs.names.astype(str), list(wrong))
@@ -173,45 +159,30 @@ def _named(ds: xr.Dataset) -> labels.Contigs | None:
     return labels.contigs(ds)
 
 
-def _refuse_unknown(names: frozenset[str], known: list[str]) -> None:
-    unknown = sorted(names.difference(known))
+def _of_dataset(names: frozenset[str], contigs: labels.Contigs) -> set[str]:
+    """Return the contigs of the Dataset that are named; refuse a name of none."""
+    known = [str(name) for name in contigs.names]
+    found = translated(sorted(names), known)
+    unknown = sorted(names.difference(found))
     if unknown:
         msg = (
             f"autosomes= names {unknown[0]!r}, which is not a contig of the Dataset: {_few(known)}"
         )
         raise ValueError(msg)
+    return set(found.values())
 
 
-def _not_autosomes(names: Sequence[str], number: int) -> set[str]:
-    """Return the contigs that are sex chromosomes or mitochondria, by name or number."""
-    short = {name: _without_prefix(name) for name in names}
-    wrong = {name for name, text in short.items() if text in _NOT_AUTOSOMES}
-    after = {
-        name: int(text) - number
-        for name, text in short.items()
-        if text.isascii() and text.isdecimal() and int(text) > number
-    }
-    remedy = (
-        "give the number of autosomes of the species (cattle: autosomes=29), a list of the "
-        "contigs to use, or autosomes=False to use every variant"
-    )
-    for name, place in after.items():
-        if place not in _AFTER_THE_LAST:
-            msg = f"contig {name!r} does not exist in a species of {number} autosomes: {remedy}"
-            raise ValueError(msg)
-        known = _AFTER_THE_LAST[place]
-        twin = next((other for other in wrong if known.startswith(short[other])), None)
-        if twin is not None:
-            msg = (
-                f"contig {name!r} is chromosome {known} in a species of {number} autosomes, but "
-                f"there is a contig {twin!r} too: {remedy}"
-            )
-            raise ValueError(msg)
-    return wrong | {name for name, place in after.items() if _AFTER_THE_LAST[place] != "XY"}
-
-
-def _without_prefix(name: str) -> str:
-    return name.upper().removeprefix(_PREFIX)
+def _kinds_of(names: Sequence[str], autosomes: Any) -> dict[str, int]:
+    """Return the kind of each contig; ``autosomes`` is their number, or True for humans."""
+    number = HUMAN if autosomes is True else int(autosomes)
+    reason = misfit(names, number)
+    if reason is not None:
+        msg = (
+            f"{reason}: give the number of autosomes of the species (cattle: autosomes=29), a list "
+            "of the contigs to use, or autosomes=False to use every variant"
+        )
+        raise ValueError(msg)
+    return {name: _KINDS.get(chromosome(name, number), DIPLOID) for name in names}
 
 
 def _few(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ import xarray as xr
 from genobit.data import columns as table_columns
 from genobit.data import labels, model
 from genobit.data.checks import check_one_of
+from genobit.data.contigs import renamed
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class _Keys(NamedTuple):
     """Column of the table for each variable of the Dataset."""
     labels: NDArray[np.object_]
     """One text per member."""
+    contigs: list[str]
+    """Names of the contigs of the Dataset."""
 
     def named(self) -> str:
         return ", ".join(self.columns)
@@ -78,7 +81,9 @@ def join(
     if on is None:
         on = (FAMILY, model.SAMPLE_ID) if family and FAMILY in ds.variables else model.SAMPLE_ID
     dim, ours = _labels(ds, on)
-    keys = _Keys(dim, _key_columns(source, on, ours), _merged(ours))
+    contigs = labels.contigs(ds) if model.VARIANT_CONTIG in ours else None
+    names = [] if contigs is None else contigs.names.tolist()
+    keys = _Keys(dim, _key_columns(source, on, ours), _merged(ours), names)
     wanted = _wanted(ds, source, keys, columns)
     frame = source.read(keys.columns.values())
     theirs = _labels_of_rows(source, frame, keys, ours)
@@ -305,6 +310,9 @@ def _labels_of_rows(
         name: labels.text(frame[column].to_numpy(object), column)
         for name, column in keys.columns.items()
     }
+    if model.VARIANT_CONTIG in parts:
+        contig = parts[model.VARIANT_CONTIG]
+        parts[model.VARIANT_CONTIG] = renamed(contig, keys.contigs)
     found = _merged(parts)
     for name, column in keys.columns.items():
         empty = np.flatnonzero(parts[name] == "")

@@ -14,6 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import model
+from genobit.data.contigs import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -142,21 +143,19 @@ def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Varia
         # Use a fast-path Variable: from objects in a tuple, pandas makes Arrow texts and xarray
         # makes objects again, at 0.2 us each.
         f"{name}{suffix}": xr.Variable(
-            dim + suffix, as_objects(variable, str(name)).data, variable.attrs, fastpath=True
+            dim + suffix, of_result(ds, name).data, variable.attrs, fastpath=True
         )
         for name, variable in ds.variables.items()
         if variable.dims == (dim,) and name not in {*ds.data_vars, *model.BIT.values()}
     }
 
 
-def contig_attribute(ds: xr.Dataset) -> dict[str, list[Any]]:
-    """Return the names of the contigs as an attribute, for results without the contigs' dimension.
-
-    Returns an empty dict if the Dataset has no names.
-    """
-    if model.CONTIG_ID not in ds.variables:
-        return {}
-    return {model.CONTIG_ID: text(ds[model.CONTIG_ID].values, model.CONTIG_ID).tolist()}
+def of_result(ds: xr.Dataset, name: Hashable) -> xr.Variable:
+    """Return a label as results carry it: text as objects, and contigs by name."""
+    variable = ds[name].variable
+    if name == model.VARIANT_CONTIG and model.CONTIG_ID in ds.variables:
+        return variable.copy(deep=False, data=known_contigs(ds).of_variants())
+    return as_objects(variable, str(name))
 
 
 def of_pairs(
@@ -213,6 +212,10 @@ class Contigs(NamedTuple):
         """Return the contig name of each variant (variants,)."""
         return self.names[self.numbers]
 
+    def in_names_of(self, other: Contigs) -> Contigs:
+        """Return the contigs with the other names for the chromosomes that both sides have."""
+        return self._replace(names=renamed(self.names, other.names.tolist()))
+
 
 def contigs(ds: xr.Dataset) -> Contigs | None:
     """Return the contig of each variant; None without ``variant_contig``.
@@ -236,7 +239,7 @@ def contigs_of(variant_contig: Any, contig_id: Any = None) -> Contigs:
     ``contig_id``.
     """
     given = np.asarray(variant_contig)
-    names = None if contig_id is None else text(contig_id, model.CONTIG_ID)
+    names = None if contig_id is None else _contig_names(contig_id, model.CONTIG_ID)
     if names is not None and given.dtype.kind in "iuf":
         wrong = np.flatnonzero(~np.isin(given, np.arange(names.size)))
         if wrong.size:
@@ -248,13 +251,21 @@ def contigs_of(variant_contig: Any, contig_id: Any = None) -> Contigs:
             )
             raise ValueError(msg)
         return Contigs(given.astype(np.intp), names)
-    numbers, found = pd.factorize(text(given, model.VARIANT_CONTIG).reshape(-1))
+    numbers, found = pd.factorize(_contig_names(given, model.VARIANT_CONTIG).reshape(-1))
     found = np.asarray(found, object)
     if names is not None and np.isin(found, names).all():
         numbers = pd.Index(names).get_indexer(found)[numbers]
         found = names
     # Text that `contig_id` does not list is the name itself.
     return Contigs(numbers.astype(np.intp).reshape(given.shape), found)
+
+
+def _contig_names(values: Any, name: str) -> NDArray[np.object_]:
+    """Return contigs as text; pandas reads whole numbers as 1.0 if one is missing."""
+    found = text(values, name)
+    if np.asarray(values).dtype.kind == "f":
+        found.reshape(-1)[:] = [str(each).removesuffix(".0") for each in found.flat]
+    return found
 
 
 def contig_of_variants(ds: xr.Dataset) -> NDArray[Any] | None:
@@ -269,6 +280,18 @@ def contig_of_variants(ds: xr.Dataset) -> NDArray[Any] | None:
     if model.CONTIG_ID not in ds.variables and given.dtype.kind in "iuf":
         return np.asarray(given.values)
     return found.of_variants()
+
+
+def comparable_contigs(
+    ours: xr.Dataset, theirs: xr.Dataset
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return the contigs of the variants of two Datasets, in our names; None for code and name."""
+    here, there = (np.asarray(contig_of_variants(side)) for side in (ours, theirs))
+    if (here.dtype == object) != (there.dtype == object):
+        return None
+    if here.dtype == object:
+        there = known_contigs(theirs).in_names_of(known_contigs(ours)).of_variants()
+    return here, there
 
 
 def contig_starts(contig: NDArray[Any] | None) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VARIANTS, SAMPLES, PLOIDY, WORDS = "variants", "samples", "ploidy", "words"
+CONTIGS = "contigs"
 CALL_GENOTYPE = "call_genotype"
 CALL_GENOTYPE_PHASED = "call_genotype_phased"
 VARIANT_ALLELE = "variant_allele"
@@ -47,6 +48,41 @@ MOST_ALLELES = 2**26
 products is at most 2**52, which float64 holds."""
 
 _GENOTYPE_DIMS = (VARIANTS, SAMPLES, PLOIDY)
+_DIM_OF_LABEL = {
+    CONTIG_ID: CONTIGS,
+    VARIANT_ID: VARIANTS,
+    VARIANT_CONTIG: VARIANTS,
+    VARIANT_POSITION: VARIANTS,
+    VARIANT_GENETIC_POSITION: VARIANTS,
+    SAMPLE_ID: SAMPLES,
+    "sample_family_id": SAMPLES,
+    "sample_sex": SAMPLES,
+}
+
+
+def require_label_dims(ds: xr.Dataset) -> None:
+    """Raise ValueError for a label along other dimensions than its own, as xr.concat makes them.
+
+    Labels of results, such as (rank, order), are accepted.
+    """
+    for name, dim in _DIM_OF_LABEL.items():
+        dims = ds.variables[name].dims if name in ds.variables else (dim,)
+        strange = [str(other) for other in dims if other != dim]
+        if dims == (dim,) or (name != CONTIG_ID and not {VARIANTS, SAMPLES, CONTIGS} & {*dims}):
+            continue
+        remedy = f"assign one value for each of the {dim}, or drop it, ds.drop_vars({name!r})"
+        if dim in dims:
+            names = (
+                f"Name the contigs of each Dataset, ds.assign({VARIANT_CONTIG}=({VARIANTS!r}, "
+                f"ds.{CONTIG_ID}.values[ds.{VARIANT_CONTIG}])).drop_vars({CONTIG_ID!r}). "
+            )
+            remedy = (
+                f"xr.concat repeats labels along {strange[0]!r}. "
+                f"{names if CONTIG_ID in ds.variables else ''}Call xr.concat(datasets, "
+                f"{strange[0]!r}, data_vars='minimal', coords='minimal', compat='equals')"
+            )
+        msg = f"{name} has dimensions {dims}, expected ({dim!r},): {remedy}"
+        raise ValueError(msg)
 
 
 def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
@@ -252,6 +288,20 @@ class PlanesIndex(xr.Index):
             f"a plain selection along {self._dim!r} would leave the bit planes behind: select "
             f"{self._along} of packed genotypes with .genobit.isel({self._along}=...), which moves "
             "the bits too"
+        )
+        raise ValueError(msg)
+
+    @classmethod
+    def concat(
+        cls,
+        indexes: Sequence[PlanesIndex],
+        dim: Hashable,
+        positions: Any = None,  # noqa: ARG003 - xarray's signature
+    ) -> PlanesIndex:
+        """Raise ValueError: the bits of two Datasets do not add up to planes."""
+        msg = (
+            f"packed genotypes cannot be joined along {dim!r}, the dimension of "
+            f"{indexes[0]._along}' bits: join the calls with xr.concat, and pack the result"
         )
         raise ValueError(msg)
 

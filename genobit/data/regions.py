@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from genobit.data.contigs import contig_named
 from genobit.engine.spelling import did_you_mean
 
 REGION_SYNTAX = (
@@ -44,8 +45,8 @@ class Region:
 def parse_region(text: str, contigs: Iterable[str] = (), default: str | None = None) -> Region:
     """Parse a region such as `2:136.5Mb-136.7Mb`, `chr22:16,051,497-16060000`, `X:5kb-` or `22`.
 
-    Contigs match ``contigs`` with or without "chr", in upper or lower case. A name in ``contigs``,
-    such as `HLA-A*01:01:01:01`, is that whole contig, including its colons. A contig that is not in
+    All names of a chromosome match (`genobit.data.contigs`). A name in ``contigs``, such as
+    `HLA-A*01:01:01:01`, is that whole contig, including its colons. A contig that is not in
     ``contigs`` is returned as it is written. A range without a contig is on ``default``.
 
     Raises ValueError for a region without a contig, with a single position, with a position that is
@@ -74,21 +75,6 @@ def parse_region(text: str, contigs: Iterable[str] = (), default: str | None = N
     return Region(contig if found is None else found, *_ends(start, end[0], text))
 
 
-def contig_named(name: str, contigs: Iterable[str]) -> str | None:
-    """Return the contig with a name, with or without "chr", or None.
-
-    Examples
-    --------
-    >>> contig_named("CHRx", ["1", "X"]), contig_named("3", ["1", "X"])
-    ('X', None)
-    """
-    known = list(contigs)
-    if name in known:
-        return name
-    bare = _bare(name)
-    return next((contig for contig in known if _bare(contig) == bare), None)
-
-
 def known_contig(name: str, contigs: Iterable[str]) -> str:
     """Return the contig with a name, as `contig_named`. Raises ValueError for an unknown contig."""
     known = list(contigs)
@@ -108,10 +94,6 @@ def _is_name(contig: str, span: str, known: Collection[str]) -> bool:
         return True
     # `HLA-A*01:01` is a name unless the contig `HLA-A*01` exists.
     return bool(known) and not _DASH.search(span) and contig_named(contig, known) is None
-
-
-def _bare(name: str) -> str:
-    return name.strip().casefold().removeprefix("chr")
 
 
 def _ends(start: str, end: str, region: str) -> tuple[int, int | None]:

@@ -10,7 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import aligning, labels, model
-from genobit.data.regions import contig_named, known_contig, parse_region
+from genobit.data.contigs import contig_named
+from genobit.data.regions import known_contig, parse_region
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:

@@ -296,7 +296,7 @@ def _labelled(
     if wanted.permutations:
         maxima = {"long_name": "largest score anywhere in the search", "seed": wanted.seed}
         out["permutation_maximum"] = ("permutation", ranking.maxima, maxima)
-    return out.assign_attrs(labels.contig_attribute(ds))
+    return out
 
 
 def _coordinates(

@@ -302,7 +302,7 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
     found = Ranked(
         result,
         text(names),
-        _contigs(result, ds, labels.get("variant_contig")),
+        _contigs(ds, labels.get("variant_contig")),
         labels.get("variant_position"),
         labels.get("variant_allele"),
     )
@@ -384,12 +384,8 @@ def _same(name: str, own: np.ndarray | None, theirs: np.ndarray | None) -> None:
         )
 
 
-def _contigs(
-    result: xr.Dataset, ds: xr.Dataset | None, contig: np.ndarray | None
-) -> np.ndarray | None:
+def _contigs(ds: xr.Dataset | None, contig: np.ndarray | None) -> np.ndarray | None:
     if contig is None:
         return None
-    names = result.attrs.get("contig_id")
-    if names is None and ds is not None and "contig_id" in ds.variables:
-        names = ds["contig_id"].values
+    names = ds["contig_id"].values if ds is not None and "contig_id" in ds.variables else None
     return contigs_of(contig, names).of_variants()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from urllib.parse import unquote
 import pandas as pd
 import xarray as xr
 
+from genobit.data.contigs import renamed
 from genobit.data.guards.bounded import TEXT_COST, lines_of, open_text
 from genobit.data.guards.damage import named_damage
 from genobit.data.labels import text
@@ -24,7 +26,7 @@ from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 COLUMNS = ("contig", "start", "end", "name", "strand")
 #: Column names in tables of GFF, BED, biomaRt and UCSC, in order of preference.
@@ -39,7 +41,7 @@ _WHOLE = re.compile(r"[0-9]{1,18}")
 _NAMES = ("Name", "gene_name", "gene", "locus_tag", "ID")
 
 
-def read_genes(source: Any) -> pd.DataFrame:
+def read_genes(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
     """Read genes, sorted by contig and start.
 
     Parameters
@@ -49,6 +51,10 @@ def read_genes(source: Any) -> pd.DataFrame:
         of one dimension, or a list of dicts. A table has columns ``contig``, ``start``, ``end``
         and optionally ``name`` and ``strand``; other common column names are recognised.
         Positions follow GFF and VCF: from 1, both ends included.
+    contigs
+        Names of the contigs of the data. The same chromosomes of the genes get these names
+        (`genobit.data.contigs`). The lines of type region in a GFF3 file say which chromosome an
+        accession number such as NC_000001.11 is.
 
     Returns
     -------
@@ -61,7 +67,8 @@ def read_genes(source: Any) -> pd.DataFrame:
         If the file does not exist.
     ValueError
         For a table without contig, start or end, and for a file that is not GFF3 or has no genes.
-        Also for a gene that ends before it starts.
+        Also for a gene that ends before it starts, and for a contig that means several of
+        ``contigs``.
 
     Examples
     --------
@@ -69,10 +76,10 @@ def read_genes(source: Any) -> pd.DataFrame:
       contig      start        end name strand
     0      2  136545410  136594750  LCT      .
     """
-    of = ""
+    of, accessions = "", defaultdict[str, set[str]](set)
     if isinstance(source, str | os.PathLike):
         path = local_path(source, "read_genes")
-        table = pd.DataFrame(_genes_of_gff(path), columns=list(COLUMNS))
+        table = pd.DataFrame(_genes_of_gff(path, accessions), columns=list(COLUMNS))
         of = f" of {path.name}"
         if not len(table):
             raise ValueError(
@@ -89,7 +96,22 @@ def read_genes(source: Any) -> pd.DataFrame:
             f"gene {backwards[0]}{of} ({row['name']}) ends at {row['end']:,}, before its start "
             f"{row['start']:,}; swap start and end"
         )
+    # Two assemblies in one file stay apart.
+    only = {next(iter(same)): name for name, same in accessions.items() if len(same) == 1}
+    names = renamed(table["contig"].to_numpy(object), contigs, only)
+    table = table.assign(contig=names)
+    table.attrs["source"] = "file" if of else "table"
     return table.sort_values(["contig", "start"], kind="stable", ignore_index=True)
+
+
+def lacks_contig(table: pd.DataFrame, contig: str) -> str:
+    """Return a sentence for genes of other contigs only; "" if the contig has a gene."""
+    known = list(table["contig"].unique())
+    if contig in known:
+        return ""
+    few = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    what = table.attrs["source"]
+    return f"The {what} has no gene on contig {contig}; it has {few or 'none'}"
 
 
 def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -115,7 +137,9 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
     return table.assign(strand=table["strand"].where(table["strand"].isin(["+", "-"]), "."))
 
 
-def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
+def _genes_of_gff(
+    path: Path, accessions: dict[str, set[str]]
+) -> Iterator[tuple[str, int, int, str, str]]:
     if not path.is_file():
         what = "is a directory" if path.is_dir() else "does not exist"
         raise FileNotFoundError(f"{path} {what}: give a GFF3 file, or a table of genes")
@@ -133,9 +157,13 @@ def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
                     "tabs instead of 9"
                 )
             contig, _, kind, start, end, _, strand, _, attributes = columns
-            if kind in {"gene", "pseudogene"} or kind.endswith("_gene"):
+            is_gene = kind in {"gene", "pseudogene"} or kind.endswith("_gene")
+            if is_gene or kind == "region":
                 kept += len(line)
                 require_fits(f"the genes of {path}", kept, TEXT_COST)
+            if kind == "region" and (name := _chromosome(attributes)):
+                accessions[name].add(unquote(contig))
+            if is_gene:
                 strand = strand if strand in {"+", "-"} else "."
                 if not (_WHOLE.fullmatch(start) and _WHOLE.fullmatch(end)):
                     raise ValueError(
@@ -145,7 +173,20 @@ def _genes_of_gff(path: Path) -> Iterator[tuple[str, int, int, str, str]]:
                 yield unquote(contig), int(start), int(end), _name(attributes), strand
 
 
+def _chromosome(attributes: str) -> str | None:
+    """Return the chromosome that a sequence is, by its line of NCBI; None for a piece of one."""
+    values = _attributes(attributes)
+    genome = values.get("genome", "chromosome")
+    if genome == "mitochondrion":
+        return "MT"
+    return values.get("chromosome") if genome == "chromosome" else None
+
+
 def _name(attributes: str) -> str:
-    pairs = (attribute.partition("=") for attribute in attributes.split(";"))
-    values = {key.strip(): unquote(value.strip()) for key, _, value in pairs}
+    values = _attributes(attributes)
     return next((values[key] for key in _NAMES if values.get(key)), "")
+
+
+def _attributes(text: str) -> dict[str, str]:
+    pairs = (attribute.partition("=") for attribute in text.split(";"))
+    return {key.strip(): unquote(value.strip()) for key, _, value in pairs}

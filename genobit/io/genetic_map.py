@@ -11,13 +11,14 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import labels, model
+from genobit.data.contigs import renamed
 from genobit.data.joining import with_report
 from genobit.data.labels import text
-from genobit.data.regions import contig_named
 from genobit.engine.files import local_path
 from genobit.io.tables import TextTable, decoded, frame_of, read_text, require_equal_widths
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _KNOWN = {
@@ -37,7 +38,7 @@ _KNOWN = {
 _PLINK = {4: ["contig", "id", "cm", "position"], 6: ["contig", "id", "cm", "position", "a1", "a2"]}
 
 
-def read_genetic_map(source: Any) -> pd.DataFrame:
+def read_genetic_map(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
     """Read a genetic map, sorted by contig and position.
 
     Parameters
@@ -47,6 +48,9 @@ def read_genetic_map(source: Any) -> pd.DataFrame:
         of one dimension. A file without a header is a PLINK map or bim file. Otherwise it has a
         column of positions in base pairs, and a column of genetic positions in cM or of rates in
         cM/Mb. A column of contigs is optional. Common column names are recognised.
+    contigs
+        Names of the contigs of the data. The same chromosomes of the map get these names
+        (`genobit.data.contigs`).
 
     Returns
     -------
@@ -57,7 +61,8 @@ def read_genetic_map(source: Any) -> pd.DataFrame:
     ------
     ValueError
         For a table without positions, or without genetic positions and rates. Also for values that
-        are not numbers, and for genetic positions that decrease along a contig.
+        are not numbers, and for genetic positions that decrease along a contig. For a contig that
+        means several of ``contigs``.
 
     Examples
     --------
@@ -77,9 +82,9 @@ def read_genetic_map(source: Any) -> pd.DataFrame:
         frame = source.to_dataframe().reset_index()
     else:
         frame = frame_of(source, what, "a path, a frame of pandas or polars, or a Dataset")
-    table = _columns(frame, what).sort_values(
-        ["contig", "position"], kind="stable", ignore_index=True
-    )
+    table = _columns(frame, what)
+    table["contig"] = renamed(table["contig"].to_numpy(object), contigs)
+    table = table.sort_values(["contig", "position"], kind="stable", ignore_index=True)
     if "cm" not in table:
         table = table.assign(cm=_summed(table)).drop(columns="rate")
     table = table[["contig", "position", "cm"]]
@@ -99,11 +104,12 @@ def with_genetic_positions(ds: xr.Dataset, source: Any) -> xr.Dataset:
     """Return the Dataset with genetic positions from a map; see ``ds.genobit.genetic_map``."""
     position = model.values(ds, model.VARIANT_POSITION, needed_for="a genetic map")
     contigs = labels.contigs(ds)
-    table = read_genetic_map(source).drop_duplicates(["contig", "position"], keep="last")
+    names = np.array([""], object) if contigs is None else contigs.names
+    table = read_genetic_map(source, names.tolist())
+    table = table.drop_duplicates(["contig", "position"], keep="last")
     known = list(table["contig"].unique())
     before = ds.get(model.VARIANT_GENETIC_POSITION)
     cm = np.full(position.shape, np.nan) if before is None else np.array(before.values, "f8")
-    names = np.array([""], object) if contigs is None else contigs.names
     of_variant = np.zeros(position.shape, int) if contigs is None else contigs.numbers
     used = [k for k in range(len(names)) if (of_variant == k).any()]
     if known == [""] and len(used) > 1:
@@ -114,11 +120,10 @@ def with_genetic_positions(ds: xr.Dataset, source: Any) -> xr.Dataset:
     mapped, outside, lacking = 0, 0, []
     for k in used:
         here = of_variant == k
-        name = known[0] if known == [""] else contig_named(str(names[k]), known)
-        if name is None:
+        part = table if known == [""] else table[table["contig"] == names[k]]
+        if part.empty:
             lacking.append(str(names[k]))
             continue
-        part = table[table["contig"] == name]
         at = part["position"].to_numpy()
         cm[here] = np.interp(position[here], at, part["cm"].to_numpy("f8"))
         mapped += int(here.sum())

@@ -89,10 +89,11 @@ class JoinMethods:
 
         Notes
         -----
-        Keys are compared as text, so "007" in a file differs from "7". Other columns are parsed by
-        pandas. Missing values are the ones that pandas recognises: empty cells, NA, NaN, null and
-        similar names. -9 can be a measurement, so it is missing in a "phenotype" file only.
-        Elsewhere ``ds.bmi.where(ds.bmi != -9)`` marks it missing.
+        Keys are compared as text, so "007" in a file differs from "7". Contigs are compared as
+        chromosomes, so "chr7" and "7" are equal. Other columns are parsed by pandas. Missing values
+        are the ones that pandas recognises: empty cells, NA, NaN, null and similar names. -9 can be
+        a measurement, so it is missing in a "phenotype" file only. Elsewhere
+        ``ds.bmi.where(ds.bmi != -9)`` marks it missing.
 
         Examples
         --------
@@ -120,7 +121,7 @@ class JoinMethods:
             Path of a map, plain or compressed by gzip, or a table of pandas or xarray. Maps of
             HapMap, SHAPEIT and Eagle are read, and .map and .bim files of PLINK. The map has
             positions in base pairs, and genetic positions in cM or rates in cM/Mb. A map without
-            contigs is for a Dataset of one contig. "chr1" and "1" are the same contig.
+            contigs is for a Dataset of one contig. All names of a chromosome match.
 
         Returns
         -------

@@ -73,8 +73,8 @@ def open_vcf(
         .vcf, .vcf.gz or .bcf.
     region
         `"2"`, `"chr2:136.5Mb-136.7Mb"`, `"2:136000000-136900000"` or `"2:136,000,000-"`, in bp, kb
-        or Mb. Contigs match with or without "chr". Records are selected by position, counted from
-        1, with both ends included. The default is the whole file.
+        or Mb. All names of a chromosome match, such as "X" and "23". Records are selected by
+        position, counted from 1, with both ends included. The default is the whole file.
     chunks
         Variants per chunk of `call_genotype`; by default about 64 MB. A chunk has all
         samples.

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from genobit.data import columns
+from genobit.data.contigs import renamed
 from genobit.data.labels import text
-from genobit.data.regions import contig_named
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class Variants:
     contig: np.ndarray
     """Text; "" where the contig is unknown."""
     position: np.ndarray
+    known: tuple[str, ...] = ()
+    """Names of all contigs, also of those without a variant."""
 
     def contigs(self) -> list[str]:
         """Return the names of the contigs, in order of appearance."""
@@ -179,11 +181,7 @@ def _labels(
         position = values.to_numpy("f8", na_value=np.nan)
     contig = None
     if names[1] is not None:
-        known = variants.contigs()
-        given, number = np.unique(text(table[names[1]].to_numpy()), return_inverse=True)
-        read = [re.sub(r"\.0$", "", name) for name in given.tolist()]
-        same = [contig_named(name, known) or name for name in read]
-        contig = np.array(same, object)[number]
+        contig = renamed(text(table[names[1]].to_numpy()), variants.known or variants.contigs())
     elif position is not None and len(variants.contigs()) == 1:
         contig = np.full(len(table), variants.contigs()[0], object)
     return ids, contig, position

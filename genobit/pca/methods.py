@@ -266,7 +266,7 @@ def _labels(ds: xr.Dataset) -> dict[Hashable, xr.Variable]:
     """Return labels of variants, samples and contigs, without the marks of bits."""
     marks = (*model.BIT.values(), model.WORD)
     return {
-        name: labels.as_objects(variable, str(name))
+        name: labels.of_result(ds, name)
         for name, variable in model.carried(ds, without=marks).items()
         if model.WORDS not in variable.dims and name not in ds.data_vars
     }
@@ -297,10 +297,10 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
             continue
         here, there = (np.asarray(side[name].values) for side in (ds, pcs))
         if name == model.VARIANT_CONTIG:
-            here, there = (np.asarray(labels.contig_of_variants(side)) for side in (ds, pcs))
-            if (here.dtype == object) != (there.dtype == object):
-                # Numbers of contigs cannot be compared with names.
+            both = labels.comparable_contigs(ds, pcs)
+            if both is None:
                 continue
+            here, there = both
         found = labels.first_difference(here, there, name)
         if found is not None:
             k, our, their = found

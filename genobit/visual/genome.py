@@ -62,10 +62,7 @@ def places(
     position = np.asarray(data[f"{prefix}variant_position"].values)
     contig, contigs = np.zeros(count, "i8"), [""]
     if f"{prefix}variant_contig" in coords:
-        numbers = data.attrs.get("contig_id")
-        if numbers is None and "contig_id" in coords:
-            numbers = data["contig_id"].values
-        found = contigs_of(data[f"{prefix}variant_contig"].values, numbers)
+        found = contigs_of(data[f"{prefix}variant_contig"].values)
         # Contigs stand in the order of the variants, which is that of the genome.
         _, first, contig = np.unique(found.numbers, return_index=True, return_inverse=True)
         order = np.argsort(first)

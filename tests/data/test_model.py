@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import genobit as gb
 from genobit.data import model
+from genobit.ld.explorer.explorer import LDExplorer
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 
@@ -233,3 +236,99 @@ def test_haploid_genotypes__name_what_works(method: str) -> None:
         with pytest.raises(ValueError, match=r"has ploidy 1, .* ds\.isel\(ploidy=\[0, 0\]\)"):
             getattr(haploid.genobit, method)()
     getattr(ds.isel(ploidy=[0, 0]).genobit, method)()
+
+
+def chromosomes(form: str) -> list[xr.Dataset]:
+    """One Dataset for each of the contigs 1, 2 and X, as files of one chromosome give them."""
+    out = []
+    for k, name in enumerate("12X"):
+        ds = cohort(random_calls(k, 8, 20)).drop_vars("variant_genetic_position")
+        ids = np.array([f"{name}_{v}" for v in range(8)], object)
+        contig = np.array([name], object)
+        ds = ds.assign(contig_id=("contigs", contig), variant_id=("variants", ids))
+        out.append(ds.genobit.pack().compute() if form == "packed" else ds)
+    return out
+
+
+def batches() -> list[xr.Dataset]:
+    """The samples of one cohort in three Datasets."""
+    ds = cohort(random_calls(1, 12, 21), contigs=2)
+    return [ds.isel(samples=slice(7 * k, 7 * k + 7)) for k in range(3)]
+
+
+JOINED = {
+    "chromosomes": (lambda: chromosomes("calls"), "variants"),
+    "packed chromosomes": (lambda: chromosomes("packed"), "variants"),
+    "batches": (batches, "samples"),
+}
+DOORS = {
+    "print": repr,
+    "sel": lambda ds: ds.genobit.sel(variants="2"),
+    "isel": lambda ds: ds.genobit.isel(samples=[0]),
+    "grm": lambda ds: ds.genobit.grm("king"),
+    "pca": lambda ds: ds.genobit.pca(1),
+    "ld_prune": lambda ds: ds.genobit.ld_prune(),
+    "variant_stats": lambda ds: ds.genobit.variant_stats(),
+    "pack": lambda ds: ds.genobit.pack(),
+    "explore": lambda ds: ds.genobit.explore.ld(),
+    "explorer": LDExplorer,
+    "to_plink": lambda ds: gb.to_plink(ds, "never.bed"),
+    "to_pgen": lambda ds: gb.to_pgen(ds, "never.pgen"),
+    "to_vcf_zarr": lambda ds: gb.to_vcf_zarr(ds, "never.vcz"),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_labels_that_concat_repeats_are_refused_with_a_remedy(name: str) -> None:
+    make, dim = JOINED[name]
+    datasets = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of xarray's new defaults
+        joined = xr.concat(datasets, dim, data_vars="all", coords="different", compat="equals")
+    said = set()
+    for door in DOORS.values():
+        with pytest.raises(ValueError, match="contig_id has dimensions") as error:
+            door(joined if door is not repr else joined.genobit)
+        said.add(str(error.value))
+    (message,) = said
+    # Type the remedy in.
+    each, whole = re.findall(
+        r"ds\.assign\(.*?\.drop_vars\('contig_id'\)|xr\.concat\(d.*\)", message
+    )
+    datasets = [eval(each, {"ds": ds}) for ds in datasets]
+    found = eval(whole, {"xr": xr, "datasets": datasets})
+    contigs = found.genobit.variant_stats().variant_contig.values.tolist()
+    if dim == "samples":
+        original = cohort(random_calls(1, 12, 21), contigs=2)
+        assert contigs == ["chr1"] * 6 + ["chr2"] * 6
+        xr.testing.assert_equal(found.call_genotype.variable, original.call_genotype.variable)
+    else:
+        assert contigs == ["1"] * 8 + ["2"] * 8 + ["X"] * 8
+        assert found.genobit.grm("king").attrs["contigs_left_out"] == "X"
+        assert found.genobit.sel(variants="2").variant_id.values[0] == "2_0"
+
+
+def test_samples_of_planes_cannot_be_joined() -> None:
+    planes = [ds.genobit.pack().compute() for ds in batches()]
+    with pytest.raises(ValueError, match=r"cannot be joined along 'samples'.* pack the result"):
+        xr.concat(planes, "samples", data_vars="minimal", coords="minimal", compat="override")
+
+
+@pytest.mark.parametrize(
+    ("label", "dims", "remedy"),
+    [
+        ("contig_id", ("variants",), r"expected \('contigs',\): .*drop_vars\('contig_id'\)"),
+        ("contig_id", ("chromosomes",), r"expected \('contigs',\)"),
+        ("sample_sex", ("variants",), r"expected \('samples',\): assign one value for each"),
+        ("sample_sex", ("variants", "samples"), r"expected \('samples',\): xr.concat repeats"),
+        ("variant_position", ("samples", "variants"), "xr.concat repeats labels along 'samples'"),
+    ],
+)
+def test_labels_are_along_their_own_dimension(
+    label: str, dims: tuple[str, ...], remedy: str
+) -> None:
+    ds = cohort(random_calls(1, 5, 4)).drop_vars([label], errors="ignore")
+    sizes = {**ds.sizes, "chromosomes": 1}
+    values = np.zeros([sizes[dim] for dim in dims], int)
+    with pytest.raises(ValueError, match=rf"{label} has dimensions .*{remedy}"):
+        ds.assign({label: (dims, values)}).genobit.grm()

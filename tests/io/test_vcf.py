@@ -197,6 +197,20 @@ def test_region_without_an_index(shared_data: Path, cache_dir: Path, tmp_path: P
     )
 
 
+@pytest.mark.parametrize(("ours", "theirs"), [("01", "chr1"), ("X", "23"), ("chrM", "26")])
+@pytest.mark.parametrize("declared", [True, False])
+def test_region_of_a_contig_by_another_name(
+    tmp_path: Path, ours: str, theirs: str, *, declared: bool
+) -> None:
+    header = [HEADER[0], *(f"##contig=<ID={name}>" for name in ("2", ours) if declared), HEADER[4]]
+    calls = "\t.\tA\tG\t.\t.\t.\tGT\t0/1\t0/0"
+    records = [f"{name}\t{at}{calls}" for name in ("2", ours) for at in (5, 9)]
+    path = write_vcf(tmp_path, records, header)
+    ds = open_vcf(path, region=f"{theirs}:6-100", cache_dir=tmp_path)
+    assert ds.variant_position.values.tolist() == [9]
+    assert ds.genobit.sel(variants=theirs).contig_id.values.tolist() == [ours]
+
+
 def test_deletions_that_begin_before_the_region_are_outside_it(tmp_path: Path) -> None:
     path = write_vcf(tmp_path, ["1\t5\tdel\tACGT\tA\t.\t.\t.\tGT\t0|1\t0|0", RECORD])
     ds = open_vcf(path, region="1:6-100", cache_dir=tmp_path)

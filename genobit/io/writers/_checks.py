@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
+from genobit.data.contigs import chromosome
 from genobit.io._grm_files import FAMILY, NO_FAMILY, id_pairs
 from genobit.io.pgen_files._pvar import NO_ALLELE
 
@@ -32,13 +33,17 @@ _REQUIRED = {
 
 
 def require_dataset(ds: object, function: str) -> xr.Dataset:
-    """Return a Dataset with its labels in plain form; raise TypeError for anything else."""
+    """Return a Dataset with its labels in plain form.
+
+    Raises TypeError for anything else, and ValueError for labels along other dimensions.
+    """
     if not isinstance(ds, xr.Dataset):
         msg = (
             f"{function} takes a Dataset of genotypes with their labels, not {type(ds).__name__}: "
             "give ds, not ds.call_genotype"
         )
         raise TypeError(msg)
+    model.require_label_dims(ds)
     return labels.plain(ds)
 
 
@@ -87,14 +92,23 @@ def contigs(ds: xr.Dataset, forbidden: str = "") -> labels.Contigs:
     """Return the contig of each variant; raise ValueError for a name that programs do not read.
 
     ``forbidden`` are characters that no name may have; then names without variants count too.
+    Without them, PLINK reads the file, and two names of one chromosome are refused.
     """
     found = labels.known_contigs(ds)
+    twins: dict[str, str] = {}
     for k in range(found.names.size) if forbidden else np.unique(found.numbers):
         name, place = found.names[k], f"contigs={k}"
         require_word(name, model.CONTIG_ID, place)
         _require_no_comment(name, model.CONTIG_ID, place)
         if not set(forbidden).isdisjoint(name):
             msg = f"{model.CONTIG_ID} is {name!r} at {place}: it has one of {forbidden}; rename it"
+            raise ValueError(msg)
+        twin = twins.setdefault(chromosome(name), name)
+        if twin != name and not forbidden:
+            msg = (
+                f"the contigs {twin!r} and {name!r} are one chromosome to PLINK: write one of "
+                f"them, ds.genobit.sel(variants={twin!r}), or rename one"
+            )
             raise ValueError(msg)
     return found
 

@@ -82,8 +82,8 @@ def to_pgen(
         numbers, or if labels that PLINK takes as numbers are text.
     ValueError
         For a call that the format does not hold: with one missing allele, of a ploidy above 2, or
-        with an allele that `variant_allele` does not name. For labels with white space, or for
-        phenotypes that PLINK would read as missing, or not at all.
+        with an allele that `variant_allele` does not name. For labels with white space, for two
+        names of one chromosome, or for phenotypes that PLINK would read as missing, or not at all.
     FileExistsError
         If one of the three files exists.
     ModuleNotFoundError

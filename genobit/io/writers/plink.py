@@ -86,7 +86,7 @@ def to_plink(
       ``sample_sex`` and ``sample_phenotype``. Without them it has 0, and -9 for the phenotype.
       Centimorgans are ``variant_genetic_position``, 0 for NaN.
     - Contigs keep their names. plink2 writes "chr1" as "1" and "23" as "X", unless
-      ``--output-chr`` says otherwise.
+      ``--output-chr`` says otherwise. Two names of one chromosome, "1" and "chr1", raise an error.
     - If the Dataset comes from `open_plink` without changes, the rows of the .bed are copied.
 
     Examples

@@ -65,8 +65,8 @@ class Window:
 
     def as_dataset(self, row: xr.DataArray | None) -> xr.Dataset:
         """Return the matrix, with r² of a lead variant as `lead_r2` if its row is given."""
-        kept = {key: value for key, value in self.matrix.attrs.items() if key != "contig_id"}
-        variables = {str(self.matrix.name): self.matrix.drop_attrs().assign_attrs(kept)}
+        matrix = self.matrix.drop_attrs().assign_attrs(self.matrix.attrs)
+        variables = {str(matrix.name): matrix}
         if row is not None:
             variables["lead_r2"] = row.isel(variants_1=0, drop=True).drop_attrs()
         return xr.Dataset(variables)

@@ -84,8 +84,8 @@ class LDExplorer(LDFiles):
         refuse_unknown(type(self), initial)
         self._join(selection, ds)
         given = {"genes": genes, "blocks": blocks, "association": association}
-        table = None if genes is None else read_genes(genes)
         self._cohort = self._whole = cohort = Cohort(ds)
+        table = None if genes is None else read_genes(genes, cohort.contigs)
         self.statistics, self.contigs = cohort.statistics, cohort.contigs
         self._stale = set()
         self._from_gesture = False

@@ -8,7 +8,8 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.data.regions import contig_named, known_contig, parse_region
+from genobit.data.contigs import contig_named
+from genobit.data.regions import known_contig, parse_region
 from genobit.data.selection_by_label import unknown
 from genobit.engine.spelling import did_you_mean
 from genobit.ld.explorer.region import Region, region_text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from bokeh.models import SaveTool
 
-from genobit.data.regions import contig_named
+from genobit.io.genes import lacks_contig
 from genobit.ld.plots.association import association_track
 from genobit.ld.plots.curves import ld_decay, ld_track
 from genobit.ld.plots.genes import gene_track
@@ -165,7 +165,6 @@ class Genes(AlignedView):
     def __init__(self, home: UiThread, table: pd.DataFrame | None) -> None:
         super().__init__(home, lambda *_: None)
         self._table = table
-        self._contigs = () if table is None else tuple(table["contig"].unique())
         self.room = 0 if table is None else self.height
         """Screen pixels that the track takes."""
         if table is None:
@@ -189,15 +188,14 @@ class Genes(AlignedView):
     def show(
         self, contig: str, window: Window, axis: Axis, extent: tuple[float, float], *, anew: bool
     ) -> None:
-        """Draw the genes of a window; contig names match with or without "chr"."""
+        """Draw the genes of a window."""
         if self._table is None:
             return
-        there = contig_named(contig, self._contigs)
-        if there is None:
-            known = ", ".join(map(str, self._contigs[:8]))
-            self.say(f"No gene is on contig {contig}; the genes are on {known}.")
+        lacking = lacks_contig(self._table, contig)
+        if lacking:
+            self.say(f"{lacking}.")
             return
-        genes = self._table[self._table["contig"] == there]
+        genes = self._table[self._table["contig"] == contig]
         spaced = (
             {"position": window.position, "at": window.coordinates(axis)} if axis == "rank" else {}
         )

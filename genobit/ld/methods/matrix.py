@@ -127,5 +127,4 @@ def _ld_attributes(statistic: str, layout: Layout, ds: xr.Dataset) -> dict[str, 
         "source": layout.kind + "s",
         "missing": "pairwise complete: counts are over the calls present at both variants",
         model.COUNTED_ALLELE: model.counted_allele(ds),
-        **labels.contig_attribute(ds),
     }

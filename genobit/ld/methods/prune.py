@@ -104,7 +104,6 @@ class LDPruneMethods:
             "missing": COMPLETE,
             "kept": int(keep.sum()),
             "unplaced": int((~placed).sum()),
-            **labels.contig_attribute(ds),
         }
         mask = xr.DataArray(keep, dims=model.VARIANTS, name="ld_prune", attrs=attributes)
         return mask.assign_coords(labels.along(ds, model.VARIANTS))
@@ -231,7 +230,6 @@ class LDPruneMethods:
             "statistic": statistic,
             "source": layout.kind + "s",
             "missing": COMPLETE,
-            **labels.contig_attribute(ds),
         }
         return out.assign_attrs(attributes)
 
@@ -294,7 +292,7 @@ class LDPruneMethods:
             "ld_score_count": (model.VARIANTS, both[:, 1].astype(np.int64), counted),
         }
         coords = labels.along(ds, model.VARIANTS)
-        return xr.Dataset(variables, coords, labels.contig_attribute(ds))
+        return xr.Dataset(variables, coords)
 
 
 def _minor(ds: xr.Dataset, allele_frequency: str | ArrayLike | xr.DataArray) -> NDArray[np.float64]:

@@ -12,8 +12,8 @@ import xarray as xr
 
 from genobit.data import columns, labels, model
 from genobit.data import selection_by_label as by_label
-from genobit.data.regions import contig_named, known_contig, parse_region
-from genobit.io.genes import read_genes
+from genobit.data.regions import known_contig, parse_region
+from genobit.io.genes import lacks_contig, read_genes
 from genobit.io.genetic_map import read_genetic_map
 from genobit.io.tables import read_text
 from genobit.ld.association import Matched, Variants, match
@@ -49,6 +49,8 @@ class RegionView:
     """LD of all pairs, in memory."""
     blocks: xr.Dataset | None
     genes: pd.DataFrame | None
+    no_genes: str
+    """Sentence for a file or table without a gene on this contig, or ""."""
     rates: tuple[np.ndarray, np.ndarray] | None
     """Edges in base pairs (n + 1,) and recombination rates in cM/Mb (n,) between them."""
     samples: int
@@ -106,6 +108,7 @@ def region_view(
     matrix = bits.genobit.ld(statistic, compute=True)
     found = bits.genobit.ld_blocks(min_maf=min_maf) if blocks is True else blocks or None
     contig, start, end = window
+    there, no_genes = _genes(genes, window, study.variants)
     return RegionView(
         contig,
         start,
@@ -117,8 +120,9 @@ def region_view(
         _lead_r2(bits, matrix, statistic, at),
         matrix,
         found if isinstance(found, xr.Dataset) else None,
-        None if genes is None else _genes(genes, window),
-        None if genetic_map is None else _rates(genetic_map, window),
+        there,
+        no_genes,
+        None if genetic_map is None else _rates(genetic_map, window, study.variants),
         study.samples,
         len(members),
         min_maf,
@@ -139,7 +143,8 @@ def study_of(ds: xr.Dataset, association: Any, p: str | None, *, log10: bool) ->
         )
     found = labels.contigs(bits)
     contig = np.full(len(position), "", object) if found is None else found.of_variants()
-    variants = Variants(labels.ids(bits, model.VARIANTS), contig, position)
+    known = () if found is None else tuple(found.names.tolist())
+    variants = Variants(labels.ids(bits, model.VARIANTS), contig, position, known)
     samples = int(bits.sizes[model.SAMPLES])
     table, in_order = _table(association, len(position))
     # Values that are no table have the column "p", whatever their name.
@@ -305,26 +310,33 @@ def _stronger(study: Study, members: np.ndarray, strength: np.ndarray) -> str:
     return study.name_of(int(members[np.nanargmax(all_)]))
 
 
-def _genes(genes: Any, window: tuple[str, float, float]) -> pd.DataFrame:
-    """Return the genes that overlap the window."""
-    table = read_genes(genes)
+def _genes(
+    genes: Any, window: tuple[str, float, float], variants: Variants
+) -> tuple[pd.DataFrame | None, str]:
+    """Return the genes that overlap the window, and a sentence if the contig has none at all."""
+    if genes is None:
+        return None, ""
+    table = read_genes(genes, variants.known)
     contig, start, end = window
-    name = contig_named(contig, table["contig"].unique()) if contig else None
-    there = table["contig"] == name if name is not None else np.full(len(table), not contig)
-    return table[there & (table["end"] >= start) & (table["start"] <= end)].reset_index(drop=True)
+    there = (table["contig"] == contig) | (not contig)
+    there &= (table["end"] >= start) & (table["start"] <= end)
+    lacking = lacks_contig(table, contig) if contig else ""
+    return table[there].reset_index(drop=True), lacking
 
 
-def _rates(genetic_map: Any, window: tuple[str, float, float]) -> tuple[np.ndarray, np.ndarray]:
+def _rates(
+    genetic_map: Any, window: tuple[str, float, float], variants: Variants
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the stretches of a genetic map in the window, and their rates in cM/Mb."""
-    table = read_genetic_map(genetic_map)
+    table = read_genetic_map(genetic_map, variants.known)
     contig, start, end = window
-    name = contig_named(contig, table["contig"].unique())
-    if name is None and (table["contig"] != "").any() and contig:
+    known = list(table["contig"].unique())
+    if contig not in known and known != [""] and contig:
         raise ValueError(
             f"the genetic map has no contig {contig!r}; it has "
-            f"{', '.join(table['contig'].unique()[:8])}: give the map of this contig"
+            f"{', '.join(known[:8])}: give the map of this contig"
         )
-    table = table[table["contig"] == (name or "")] if contig else table
+    table = table[table["contig"].isin([contig, ""])] if contig else table
     table = table.drop_duplicates("position", keep="last")
     position, cm = table["position"].to_numpy("f8"), table["cm"].to_numpy("f8")
     inside = (position > start) & (position < end)

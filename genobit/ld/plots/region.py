@@ -264,7 +264,7 @@ def _notes(view: RegionView, look: PictureOptions) -> list[str]:
     if missing:
         notes.append(f"{number(missing, 'variant')} without r²")
     if view.genes is not None and not len(view.genes):
-        notes.append("No gene in the region")
+        notes.append(view.no_genes or "No gene in the region")
     if count > _MAX_PIXELS:
         side = -(-count // _MAX_PIXELS)
         notes.append(f"Cell: {AGGREGATES[look.aggregate]} {side} × {side} pairs")

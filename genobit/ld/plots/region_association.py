@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from genobit.data.contigs import chromosome
 from genobit.ld.plots.region_layout import LEAD, MARK, NO_VALUE, ROW, TITLE, Layout, short_name
 from genobit.visual.paper.page import MARGIN, panel, size_of
 from genobit.visual.paper.texts import hinted_width
@@ -231,9 +232,9 @@ def _position_axis(axes: Axes, view: RegionView) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
     digits = int(np.clip(np.ceil(-np.log10(span / 8)), 0, 6))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.{digits}f}"))
-    bare = view.contig.lower().removeprefix("chr")
-    kind = "chromosome" if bare.isdigit() or bare in {"x", "y", "m", "mt", "z", "w"} else "contig"
-    name = bare.upper() if kind == "chromosome" else view.contig
+    bare = chromosome(view.contig)
+    kind = "chromosome" if bare.isdigit() or bare in {"X", "Y", "MT", "Z", "W"} else "contig"
+    name = bare if kind == "chromosome" else view.contig
     where = f" on {kind} {name}" if name else ""
     axes.set_xlabel(f"Position{where} (Mb)".replace("$", "\\$"))
 

@@ -69,7 +69,7 @@ def contig_name(result: xr.DataArray, side: int) -> str:
     contig = result.coords.get(f"variant_contig_{side}")
     if contig is None:
         return ""
-    contigs = contigs_of(contig.values, result.attrs.get("contig_id"))
+    contigs = contigs_of(contig.values)
     found = np.unique(contigs.numbers)
     return str(contigs.names[found[0]]) if len(found) == 1 else "…"
 

@@ -99,8 +99,6 @@ def _places(clumps: xr.Dataset, *sides: tuple[str, str, np.ndarray]) -> Any:
             labels[name] = ("variants", np.concatenate([clumps[label].values for label in both]))
     index = np.concatenate([number for _, _, number in sides])
     order = xr.Dataset({"index": ("variants", index)}, labels, clumps.attrs)
-    if "contig_id" in clumps.variables:
-        order = order.assign_coords(contig_id=clumps["contig_id"])
     return places(order, number=index)
 
 

@@ -110,7 +110,7 @@ def _entries(ds: xr.Dataset, numbers: Any) -> Entries:
 def _carried(ds: xr.Dataset) -> dict[Hashable, Any]:
     dims = {(model.VARIANTS,): SITES, (model.SAMPLES,): TAXA}
     return {
-        name: (dims[variable.dims], labels.as_objects(variable, str(name)).data, variable.attrs)
+        name: (dims[variable.dims], labels.of_result(ds, name).data, variable.attrs)
         for name, variable in ds.variables.items()
         if variable.dims in dims and name not in {model.SAMPLE_ID, *ds.dims}
     }

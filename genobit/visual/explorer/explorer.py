@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ipywidgets
 import numpy as np
 import traitlets
+import xarray as xr
 
-from genobit.data.model import with_prefix
+from genobit.data.model import require_label_dims, with_prefix
 from genobit.data.selection import KINDS, NOUNS, Names, Selection
 from genobit.engine.spelling import did_you_mean
 from genobit.visual.explorer.files import Export, Writers, csv_writer, write_new, write_page
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    import xarray as xr
 
     from genobit.visual.explorer.card import Card
     from genobit.visual.figure import Figure
@@ -131,6 +131,8 @@ class Explorer(Computing):
                 f"selection is a {type(selection).__name__}; give a genobit.Selection, such as "
                 "another explorer's .selection"
             )
+        if isinstance(data, xr.Dataset):
+            require_label_dims(data)
         self.selection = Selection() if selection is None else selection
         self._data = data
         shares = selection is not None or any(dim in KINDS for dim in data.dims)
