@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genobit.data.contigs import contig_named
 from genobit.data.labels import contigs_of, text
 
 if TYPE_CHECKING:
@@ -256,7 +257,10 @@ class Ranked:
             return np.zeros(self.size, dtype=bool)
         inside = (self.positions >= first) & (self.positions <= last)
         if contig and self.contigs is not None:
-            inside &= np.char.lower(self.contigs.astype(str)) == contig
+            known = np.unique(self.contigs.astype(str))
+            inside &= np.isin(
+                self.contigs, [each for each in known if contig_named(contig, [each])]
+            )
         return np.asarray(inside.any(axis=1))
 
     @cached_property

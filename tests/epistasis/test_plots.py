@@ -29,6 +29,7 @@ def made(order: int = 2, *, ranks: int = 4, classes: int = 2, seed: int = 0) -> 
     cells = generator.integers(0, 9, (len(variants), 3**order, classes)).astype("i4")
     cells[:, -1] = 0
     contig, position = np.array([0, 0, 0, 1, 1, 1]), np.array([100, 250, 900, 50, 300, 1_250])
+    names = np.array(["7", "X"], object)
     return xr.Dataset(
         {
             "variants": (("rank", "order"), variants),
@@ -40,11 +41,11 @@ def made(order: int = 2, *, ranks: int = 4, classes: int = 2, seed: int = 0) -> 
         },
         {
             "variant_id": (("rank", "order"), np.array([f"rs{k}" for k in range(6)])[variants]),
-            "variant_contig": (("rank", "order"), contig[variants]),
+            "variant_contig": (("rank", "order"), names[contig[variants]]),
             "variant_position": (("rank", "order"), position[variants]),
             "class": [str(k) for k in range(classes)],
         },
-        {"statistic": "mutual_information", "contig_id": ["7", "X"]},
+        {"statistic": "mutual_information"},
     )
 
 
@@ -119,6 +120,8 @@ class TestRanked:
             ("7:", [0, 1, 2, 3]),
             ("X:", [2, 3]),
             ("x:40-60", [2]),
+            ("23:40-60", [2]),
+            ("chr07:200-300", [0]),
             ("7:200-300", [0]),
             ("7:900", [1]),
             ("1,250", []),
@@ -391,7 +394,7 @@ class TestRanking:
         result["variant_id"] = (
             ("rank", "order"),
             np.char.add(
-                np.array(["7:", "X:"])[result.variant_contig.values],
+                (result.variant_contig.values + ":").astype(str),
                 result.variant_position.values.astype(str),
             ),
         )

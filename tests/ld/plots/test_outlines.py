@@ -29,8 +29,8 @@ def outlined(plot: hv.Overlay) -> list[tuple[float, ...]]:
 def test_blocks_are_outlined_on_the_triangle(blocks):
     result = ld_result(symmetric(6), np.arange(1, 7) * 100)
     result = result.assign_coords(
-        {f"variant_contig_{k}": (f"variants_{k}", np.zeros(6, int)) for k in (0, 1)}
-    ).assign_attrs(contig_id=["2"])
+        {f"variant_contig_{k}": (f"variants_{k}", ["2"] * 6) for k in (0, 1)}
+    )
     lines = outlined(ld_triangle(result, blocks=blocks))
     # Variants 1 to 2, and 3 to the end of the window: the second block goes on beyond it.
     assert lines[:3] == [(0.5, 0, 2.5, 0), (0.5, 0, 1.5, -2), (2.5, 0, 1.5, -2)]
