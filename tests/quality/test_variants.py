@@ -146,7 +146,9 @@ def test_variant_stats__of_another_species() -> None:
     ds = mixed_cohort(7, 14, 30)
     numbered = ds.assign(contig_id=("contigs", ["0", "1", "2", "30", "31", "32", "33"]))
     right = ds.genobit.variant_stats().compute()
-    xr.testing.assert_equal(numbered.genobit.variant_stats(autosomes=29).compute(), right)
+    found = numbered.genobit.variant_stats(autosomes=29).compute()
+    assert found.variant_contig.values[-1] == "33"
+    xr.testing.assert_equal(found.drop_vars("variant_contig"), right.drop_vars("variant_contig"))
     with pytest.raises(ValueError, match="contig '30' does not exist in a species of 22"):
         numbered.genobit.variant_stats()
     diploid = ds.genobit.variant_stats(autosomes=False)
