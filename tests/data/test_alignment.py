@@ -126,6 +126,9 @@ def test_linkage_does_not_depend_on_chunks(case, statistic) -> None:
         first = aln.values[0, 0]
         other = np.unique(aln.values)[-1]
         aln = aln.copy(data=np.where(aln.values == first, first, other))
+        if aln.dtype.kind == "U":
+            # Few digits are errors in what is guessed to be DNA.
+            aln.attrs.setdefault("kind", "standard")
         lazy = aln.chunk(dict(zip(lazy.dims, lazy.chunks, strict=True)))
     expected = aln.genobit.ld(statistic)
     with gb.set_options(chunk_rows=64):

@@ -17,7 +17,7 @@ from genobit.launcher import warm
 from tests.benchmarks.cold import WORK
 
 
-# tests/engine/simd/test_number_types.py runs all analyses.
+# tests/engine/simd/test_jit_number_types.py runs all analyses.
 def test_warm__restores_the_options() -> None:
     before = gb.get_options()
     gb.warm("similarity")
