@@ -7,7 +7,9 @@ last bit.
 from __future__ import annotations
 
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -27,6 +29,7 @@ from genobit.epistasis.schedule.variants import gathered
 from tests.cohorts import cohort, random_calls
 from tests.epistasis.schedule.combinations import divided, dosages, groups, planes_of
 from tests.every import assert_same, everything, small_tiles
+from tests.parsimony.test_search import simulated
 
 distributed = pytest.importorskip("distributed")
 
@@ -147,13 +150,56 @@ def test_a_worker_that_is_killed__changes_nothing(client: Any, name: str, tmp_pa
     assert len(before - set(client.run(os.getpid).values())) == 1
 
 
+def paths() -> dict[str, Callable[[Path], Any]]:
+    """One for each way in which results arrive, of about a second; each takes a new path."""
+    bits = cohort(random_calls(8, 500, 120), chunks=(100, 120)).genobit.pack()
+    sick, aligned = np.arange(120) % 2, simulated(20, 300)
+    effort = gb.SearchEffort(replicates=4, iterations=300)
+    return {
+        "table": lambda path: pd.read_parquet(
+            bits.genobit.ld_pairs(threshold=0.03, window=300).to_parquet(path)
+        ),
+        "store": lambda path: xr.open_zarr(gb.to_zarr(bits.genobit.grm(), path)).load(),
+        "epistasis": lambda _: bits.genobit.epistasis(sick, top=20, permutations=50),
+        "epistasis that is kept": lambda path: bits.genobit.epistasis(
+            sick, top=20, permutations=20, checkpoint=path
+        ),
+        "parsimony_search": lambda _: aligned.genobit.parsimony_search(seed=1, effort=effort),
+    }
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(paths()))
+def test_workers_killed_at_random_times__change_nothing(
+    client: Any, name: str, tmp_path: Path
+) -> None:
+    """10 kills on each of 5 paths, each at any time between a run's begin and its usual end."""
+    ask, random = paths()[name], np.random.default_rng()
+
+    def kill() -> None:
+        pids = [nanny.pid for nanny in client.cluster.workers.values() if nanny.pid]
+        os.kill(random.choice(pids), signal.SIGKILL)
+
+    with small_tiles():
+        with dask.config.set(scheduler="synchronous"):
+            right = ask(tmp_path / "right")
+        client.wait_for_workers(2, timeout=120)
+        begun = time.monotonic()
+        assert_same(ask(tmp_path / "first"), right)
+        usual = time.monotonic() - begun
+        for number in range(10):
+            client.wait_for_workers(2, timeout=120)
+            killer = threading.Timer(random.uniform(0, usual), kill)
+            killer.start()
+            assert_same(ask(tmp_path / str(number)), right)
+            killer.join()
+
+
 def test_a_worker_that_is_restarted__changes_nothing(client: Any) -> None:
     client.wait_for_workers(2, timeout=120)
     begun = threading.Event()
 
     def slow(block: np.ndarray) -> np.ndarray:
-        import time
-
         time.sleep(0.3)
         return block
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 import contextlib
 import threading
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import dask
 from dask import base, local, multiprocessing, threaded
 from dask.callbacks import Callback
+from dask.delayed import Delayed, delayed
 
 from genobit.engine.progress import bar, in_kernel, wanted, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from dask.delayed import Delayed
 
 TELLING = {threaded.get, local.get_sync, multiprocessing.get}
 """Schedulers that accept callbacks."""
@@ -49,6 +49,22 @@ def client_of() -> Any:
     """Return the client of the active cluster, or None."""
     client: Any = getattr(base.get_scheduler(), "__self__", None)
     return client if hasattr(client, "scatter") else None
+
+
+def shared(value: Any) -> Delayed:
+    """Return a value that many tasks take as a task; a cluster gets it once.
+
+    The scheduler of the cluster keeps the task, so a lost worker's copy is made again. Data from
+    ``client.scatter`` would be lost with their workers, and cancel all tasks that take them.
+    """
+    task = delayed(value, traverse=False, name=f"genobit-shared-{uuid4().hex}")
+    client = client_of()
+    if client is None:
+        return task
+    # The warning advises what is done here.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": 2**63}):
+        sent: Delayed = client.persist(task)
+    return sent
 
 
 def compute(*collections: Any, **settings: Any) -> tuple[Any, ...]:
@@ -160,6 +176,8 @@ def as_completed(
         for future, result in distributed.as_completed(
             client.compute(list(tasks)), with_results=True
         ):
+            if isinstance(result, BaseException):  # of a cancelled future
+                raise result
             once(future.key, result)
         return
     telling = base.get_scheduler(collections=tasks) in TELLING

@@ -22,17 +22,17 @@ import numpy as np
 
 from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import Checkpoint, digest
-from genobit.engine.schedule.computing import as_completed
+from genobit.engine.schedule.computing import as_completed, shared
 from genobit.epistasis.kernels.search import search
 from genobit.epistasis.schedule.estimates import check_duration, check_memory, estimated
 from genobit.epistasis.schedule.units import Found, Score, Work, chosen
 from genobit.epistasis.schedule.waves import (
     Outcome,
+    Shared,
     batch_of,
     batches,
     empty_outcome,
     merge_outcomes,
-    shared_by_all,
 )
 
 if TYPE_CHECKING:
@@ -269,12 +269,12 @@ class CombinationSearch:
                 unit_scale=True,
             ) as run.bar:
                 try:
-                    shared = shared_by_all(self.classes, self.work)
+                    inputs = shared(Shared(self.classes, self.work))
                     for waves in batches(cut.units):
                         units = range(waves[0].start, waves[-1].stop)
                         resumed = run.resumed(units, finished)
                         if len(resumed) < len(units):
-                            batch = batch_of(shared, self.work, run.total, waves, resumed)
+                            batch = batch_of(inputs, self.work, run.total, waves, resumed)
                             numbers = {task.key: unit for unit, task in batch.units.items()}
                             see, last = partial(run.see, numbers), batch.totals[-1]
                             as_completed(batch.asked(each=kept is not None), see, last=last)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from dask.delayed import Delayed, delayed
+from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from genobit.engine.schedule.computing import client_of
@@ -64,7 +64,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Input of all units; a cluster has one copy on each worker."""
+    """Input of all units."""
 
     classes: Classes
     work: Work
@@ -162,11 +162,15 @@ class Batch(NamedTuple):
 
 
 def batch_of(
-    shared: Any, work: Work, before: Outcome, waves: Sequence[range], resumed: Mapping[int, Outcome]
+    shared: Delayed,
+    work: Work,
+    before: Outcome,
+    waves: Sequence[range],
+    resumed: Mapping[int, Outcome],
 ) -> Batch:
     """Return the tasks of some waves.
 
-    - shared: a `Shared`, as a `dask.delayed` or a future; ``work`` is its work
+    - shared: a task with a `Shared`; ``work`` is its work
     - before: the outcome of all earlier batches
     - resumed: the outcomes of finished units
     """
@@ -174,14 +178,13 @@ def batch_of(
     layer: dict[Any, Any] = {}
     units: dict[int, str] = {}
     totals: list[str] = []
-    here = shared.key if isinstance(shared, Delayed) else shared
     add = partial(merge_outcomes, top=work.top)
     hand_on = partial(known_after, top=work.top)
     handed: Any = hand_on(before)
     total: Any = before
     for k, wave in enumerate(waves):
         left = {unit: f"{name}-unit-{unit}" for unit in wave if unit not in resumed}
-        layer |= {key: (run_unit, here, unit, handed) for unit, key in left.items()}
+        layer |= {key: (run_unit, shared.key, unit, handed) for unit, key in left.items()}
         kept = [resumed[unit] for unit in wave if unit in resumed]
         keys = [*left.values(), *([add(kept)] if kept else [])]
         # The next wave gets the threshold from before this wave, so it need not wait.
@@ -190,17 +193,8 @@ def batch_of(
         layer[key := f"{name}-total-{k}"] = (add, [total, found])
         units |= left
         totals.append(total := key)
-    above = [shared] if isinstance(shared, Delayed) else []
-    graph = HighLevelGraph.from_collections(name, layer, dependencies=above)
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=[shared])
     return Batch(
         {unit: Delayed(key, graph, layer=name) for unit, key in units.items()},
         [Delayed(key, graph, layer=name) for key in totals],
     )
-
-
-def shared_by_all(classes: Classes, work: Work) -> Any:
-    """Return a `Shared` for tasks: a future with a copy on each worker of a cluster, or delayed."""
-    shared, client = Shared(classes, work), client_of()
-    if client is not None:
-        return client.scatter(shared, broadcast=True, hash=False)
-    return delayed(shared, traverse=False, name=f"genobit-planes-{uuid4().hex}")

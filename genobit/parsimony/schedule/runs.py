@@ -14,12 +14,14 @@ from dask.delayed import delayed
 
 from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import Checkpoint, digest
-from genobit.engine.schedule.computing import as_completed
+from genobit.engine.schedule.computing import as_completed, shared
 from genobit.parsimony.schedule.steps import Plan, State, step
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
+
+    from dask.delayed import Delayed
 
 
 def question(plan: Plan) -> dict[str, Any]:
@@ -60,8 +62,9 @@ class Run:
             bar_format="{l_bar}{bar}| {n:.2f}/{total} searches [{elapsed}<{remaining}]{postfix}",
         ) as steps:
             try:
+                plan = shared(self.plan)
                 while left := self._left():
-                    self._wave(left, steps)
+                    self._wave(plan, left, steps)
             except KeyboardInterrupt:
                 if not any(chain < self.plan.replicates for chain in self.states):
                     raise
@@ -77,10 +80,9 @@ class Run:
             if chain not in self.states or self.states[chain]["done"] < 1
         ]
 
-    def _wave(self, left: list[int], steps: Any) -> None:
+    def _wave(self, plan: Delayed, left: list[int], steps: Any) -> None:
         """Run one step of each chain in ``left``; finished steps are kept if others fail."""
         name = f"genobit-trees-{uuid4().hex}"
-        plan = delayed(self.plan, pure=False, traverse=False)
         task = delayed(step, pure=False, traverse=False)
         keys = {f"{name}-{chain}": chain for chain in left}
         tasks = [
