@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from genobit.engine.options import get_options
@@ -100,6 +101,13 @@ def in_kernel() -> bool:
     """Return whether this process is the kernel of a notebook."""
     python = sys.modules.get("IPython")
     return python is not None and getattr(python.get_ipython(), "kernel", None) is not None
+
+
+def warn_stopped(what: str, kept: str, checkpoint: object) -> None:
+    """Warn the caller of a method that Ctrl-C stopped it, and say how the search goes on."""
+    again = "repeat the call" if checkpoint is not None else "name a folder with checkpoint="
+    text = f'Ctrl-C stopped {what}: the result has {kept} (attrs["partial"] is True). '
+    warnings.warn(f"{text}To resume a stopped search, {again}", RuntimeWarning, stacklevel=3)
 
 
 def within() -> bool:

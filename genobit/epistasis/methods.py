@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
+from genobit.engine.progress import warn_stopped
 
 if TYPE_CHECKING:
     import os
@@ -146,8 +147,8 @@ class EpistasisMethods:
               least the score of the combination. The observed phenotype counts as one permutation
             - ``permutation_maximum`` (permutation): the largest score of each permutation
 
-            After Ctrl-C, the result has the best combinations found so far, and
-            ``attrs["partial"]`` is True. With "linear" and "logistic",
+            After Ctrl-C, a RuntimeWarning is given. The result has the best combinations found so
+            far, and ``attrs["partial"]`` is True. With "linear" and "logistic",
             ``attrs["combinations_without_fit"]`` counts the pairs that cannot be ranked: columns of
             the regression are collinear, or the classes are separated.
 
@@ -209,6 +210,9 @@ class EpistasisMethods:
         else:
             ranking = asked.search.run(checkpoint=checkpoint, progress=progress)
             columns = epistasis.tested(ranking, asked.columns_of)
+        if ranking.partial:
+            kept = f"the best of the {ranking.fraction:.3%} that were searched"
+            warn_stopped("epistasis", kept, checkpoint)
         return _labelled(asked.ds, ranking, columns, asked.wanted, asked.classes, asked.about)
 
     def ranking(self) -> pd.DataFrame:

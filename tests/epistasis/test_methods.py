@@ -278,7 +278,8 @@ def test_ctrl_c__within_compiled_code_leaves_what_is_done(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(waves, "search_unit", interrupted)
     monkeypatch.setattr("genobit.epistasis.schedule.units.SECONDS", 1e-9)
-    with dask.config.set(scheduler="synchronous"):
+    stopped = pytest.warns(RuntimeWarning, match="Ctrl-C stopped epistasis: .*checkpoint=")
+    with dask.config.set(scheduler="synchronous"), stopped:
         top = data(12).genobit.epistasis(CASE)
     assert top.attrs["partial"]
     assert 0 < top.attrs["fraction_searched"] < 1

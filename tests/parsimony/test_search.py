@@ -114,7 +114,10 @@ def test_a_stopped_search_gives_the_best_so_far_and_goes_on(method, tmp_path, mo
     monkeypatch.setattr(runs, "step", stopped)
     monkeypatch.setattr("genobit.parsimony.schedule.steps.LOOKS", 5)
     with dask.config.set(scheduler="synchronous"):
-        part = aln.genobit.parsimony_search(**asked)
+        with pytest.warns(
+            RuntimeWarning, match="Ctrl-C stopped parsimony_search: .*repeat the call"
+        ):
+            part = aln.genobit.parsimony_search(**asked)
         assert part.attrs["partial"]
         assert not part.attrs["proven"]
         assert (aln.genobit.parsimony(part.tree.values.tolist()).length == part.length).all()
@@ -293,7 +296,8 @@ def test_branch_and_bound_is_refused_by_what_is_left(tmp_path, monkeypatch):
 
     with monkeypatch.context() as few:
         few.setattr(runs, "step", stopped)
-        found = aln.genobit.parsimony_search("branch_and_bound", checkpoint=tmp_path)
+        with pytest.warns(RuntimeWarning, match="Ctrl-C stopped"):
+            found = aln.genobit.parsimony_search("branch_and_bound", checkpoint=tmp_path)
         assert found.attrs["partial"]
     aln.genobit.parsimony_search("branch_and_bound", checkpoint=tmp_path)
     assert asked[0] == 1

@@ -15,6 +15,7 @@ import xarray as xr
 from genobit.data.alignment import TAXA, alignment_of
 from genobit.data.checks import check_one_of
 from genobit.data.labels import text
+from genobit.engine.progress import warn_stopped
 from genobit.parsimony.methods.lengths import TREES, weights_of
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ class ParsimonySearchMethods:
             ``attrs["proven"]`` is True if the search proves that no tree is shorter. Only a
             finished "branch_and_bound" proves this. ``attrs["all_found"]`` is False if the search
             reached the limit ``effort.max_trees``. If ``proven`` and ``all_found`` are both True,
-            the result has all shortest trees. ``attrs["partial"]`` is True after Ctrl-C; the result
-            is then the best so far.
+            the result has all shortest trees. After Ctrl-C, a RuntimeWarning is given. The result
+            has the shortest trees found so far, and ``attrs["partial"]`` is True.
 
         Raises
         ------
@@ -168,7 +169,10 @@ class ParsimonySearchMethods:
             check=partial(search.check_feasible, plan),
         )
         about = {"method": method, "seed": seed, **found.attrs}
-        return _labelled(search.gathered(plan, done), plan, found.taxa, roots, about)
+        trees = search.gathered(plan, done)
+        if trees.partial:
+            warn_stopped("parsimony_search", "the shortest trees found so far", checkpoint)
+        return _labelled(trees, plan, found.taxa, roots, about)
 
 
 def planned(
