@@ -130,6 +130,8 @@ def analyses(size, where):
     fasta(file, size)
     few, many = text(TAXA, size, 2**12), text(2**12, size, 2**7)
     long, square, wide, widest = (packed(samples, size) for samples in (2**9, 2**13, 2**17, 2**21))
+    # 36 tiles, whose sums would take more than the limit.
+    tall = packed(2**12, size)
     # In chunks as its tiles have them: dask would take as long to join others as tau takes.
     wider, large_chunks = (packed(2**20, size, chunk=mib) for mib in (5, 10))
     p = np.random.default_rng(1).uniform(size=wide.sizes["variants"]) ** 4
@@ -161,6 +163,10 @@ def analyses(size, where):
             ends = ["variant_0", "variant_1"]
             found = pd.read_parquet(path).sort_values(ends, ignore_index=True)
             pd.testing.assert_frame_equal(found, right, check_exact=True)
+
+    def unrelated():
+        with gb.set_options(chunk_rows=512):
+            tall.genobit.unrelated()
 
     def epistasis():
         case = np.arange(2**17) % 3 == 0
@@ -225,6 +231,7 @@ def analyses(size, where):
         "grm to GCTA": lambda: gb.to_gcta(long.genobit.grm(), where / "cohort"),
         "king": lambda: gb.to_zarr(long.genobit.grm("king"), where / "king"),
         "grm_pairs": lambda: long.genobit.grm_pairs(threshold=0.9).to_parquet(where / "related"),
+        "unrelated": unrelated,
         "crossproduct": lambda: gb.to_zarr(long.genobit.crossproduct(), where / "products"),
         "parsimony of a FASTA file": parsimony,
         "parsimony_search of a FASTA file": parsimony_search,

@@ -42,6 +42,11 @@ The bounds are those of Manichaikul et al. 2010, Table 1.
 """
 
 
+BAND = 256
+"""Samples of a tile whose values are computed at a time: counts of 64 bits for all of them would
+take several times the tile."""
+
+
 def degree_of(kinship: ArrayLike) -> NDArray[Any]:
     """Return the degree of relationship of each kinship coefficient, empty text for NaN.
 
@@ -76,13 +81,22 @@ def _finish(
 ) -> NDArray[Any]:
     from genobit.grm.kernels import kinship as kernels
 
-    counted = kernels.Sums(*sums[0])
-    if name == "called":
-        return kernels.called(counted).astype(np.int64)
-    if name == "identity_by_state":
-        return kernels.identity_by_state(counted)
-    function = kernels.kinship if name == "kinship" else kernels.shared
-    return function(counted, a[0], b[0])
+    def of(counted: Sums, rows: NDArray[np.int64]) -> NDArray[Any]:
+        if name == "called":
+            return kernels.called(counted).astype(np.int64)
+        if name == "identity_by_state":
+            return kernels.identity_by_state(counted)
+        return (kernels.kinship if name == "kinship" else kernels.shared)(counted, rows, b[0])
+
+    rows = a[0].size
+    out: NDArray[Any] | None = None
+    for start in range(0, rows, BAND):
+        part = slice(start, start + BAND)
+        band = [x[part] if x is not None and len(x) == rows else x for x in sums[0]]
+        found = of(kernels.Sums(*band), a[0][part])
+        out = np.empty((rows, b[0].size), found.dtype) if out is None else out
+        out[part] = found
+    return np.empty((0, 0)) if out is None else out
 
 
 def _finish_compared(*args: Any, name: str) -> NDArray[np.float64]:

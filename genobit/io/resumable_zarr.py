@@ -12,6 +12,7 @@ import itertools
 import json
 import shutil
 import warnings
+from math import isqrt
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 from genobit.engine.files import disk_full_named, local_path
 from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import LOCK, MANIFEST, Checkpoint, digest
+from genobit.engine.schedule.graphs import at_a_time
 from genobit.engine.schedule.names import named_layer
 
 if TYPE_CHECKING:
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
 Place = tuple[int, ...]
 
 SIDE = 8
-"""Chunks along a side of the block that is being written. The planes of 16 chunks of rows are held,
-and each is computed again for every 8 chunks of rows it is paired with."""
+"""Most chunks along a side of the block that is being written. The planes of 16 chunks of rows are
+held, and each is computed again for every 8 chunks of rows it is paired with."""
 PROGRESS = ".progress"
 UNFINISHED = ".partial"
 """Suffix of zarr's temporary files."""
@@ -173,7 +175,7 @@ def _fill(place: Path, arrays: dict[str, da.Array], *, progress: bool | None) ->
     if done:
         _compare(place, arrays, todo)
     with bar(progress=progress, total=total, initial=done, desc="chunks", unit="chunk") as steps:
-        for part in _batches(todo):
+        for part in _batches(todo, min(map(_side, arrays.values()), default=SIDE)):
             _write(place, arrays, part)
             steps.update(len(part))
 
@@ -276,12 +278,19 @@ def _missing(place: Path, name: str, array: da.Array) -> list[Place]:
     return [at for at in every if not (place / name / key(at)).exists()]
 
 
-def _batches(todo: dict[str, list[Place]]) -> Iterator[list[tuple[str, Place]]]:
-    """Yield blocks of chunks of all arrays, with mirrored chunks together: they share tasks."""
+def _side(array: da.Array) -> int:
+    return isqrt(at_a_time(array.dask, SIDE**2))
+
+
+def _batches(todo: dict[str, list[Place]], side: int) -> Iterator[list[tuple[str, Place]]]:
+    """Yield blocks of ``side`` x ``side`` chunks of all arrays, with the mirrored chunks.
+
+    Mirrored chunks share tasks.
+    """
     blocks: dict[Place, list[tuple[str, Place]]] = {}
     for name, places in todo.items():
         for place in places:
-            block = tuple(sorted(at // SIDE for at in place[-2:]))
+            block = tuple(sorted(at // side for at in place[-2:]))
             blocks.setdefault(block, []).append((name, place))
     for _, part in sorted(blocks.items(), key=itemgetter(0)):
         yield part

@@ -16,6 +16,7 @@ from genobit.engine.files import disk_full_named
 from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.checkpoints import TEMPORARY, digest
 from genobit.engine.schedule.computing import compute
+from genobit.engine.schedule.graphs import at_a_time
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.tiles import whole_rows
 
@@ -103,7 +104,10 @@ class GraphParts(Parts):
         """Write some parts in the tasks that compute them, on a cluster by its workers."""
         files = [(self.keys[k], path.absolute()) for k, path in zip(numbers, paths, strict=True)]
         name, whole = named_layer("genobit-write", _writes, files, above=self._graph)
-        return list(compute(*[Delayed((name, k), whole, layer=name) for k in range(len(files))]))
+        tasks = [Delayed((name, k), whole, layer=name) for k in range(len(files))]
+        size = at_a_time(self._graph, max(1, len(tasks)))
+        parts = [tasks[k : k + size] for k in range(0, len(tasks), size)]
+        return [pairs for part in parts for pairs in compute(*part)]
 
     def question(self) -> dict[str, Any]:
         """Return what decides the table."""

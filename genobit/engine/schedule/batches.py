@@ -18,6 +18,7 @@ from dask.delayed import Delayed
 from genobit.engine.options import get_options
 from genobit.engine.schedule import triangle
 from genobit.engine.schedule.computing import compute
+from genobit.engine.schedule.graphs import at_a_time
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.tiles import whole_rows
 
@@ -37,10 +38,13 @@ TIMED = 0.1
 
 
 def in_groups(keys: Sequence[Any], graph: HighLevelGraph, size: int = GROUP) -> Iterator[Any]:
-    """Yield the results of many tasks in order, with at most one group of ``size`` in memory.
+    """Yield the results of many tasks in order, with at most one group in memory.
+
+    A group has ``size`` tasks, or fewer if a layer of the graph says so.
 
     dask takes 0.2 ms and 3 KB for a `Delayed` of each task, which is too much for a million tasks.
     """
+    size = at_a_time(graph, size)
     for start in range(0, len(keys), size):
         part = list(keys[start : start + size])
         name, whole = named_layer("genobit-group", _group, part, above=graph)

@@ -7,6 +7,7 @@ only the tasks of its own tiles, and a cluster receives a description of some hu
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -35,6 +36,7 @@ __all__ = [
     "Task",
     "TaskRef",
     "Tasks",
+    "at_a_time",
     "full",
     "sources",
     "upper",
@@ -61,6 +63,8 @@ class Tasks(Layer):
 
     has_legacy_tasks: ClassVar[bool] = False
     """Set here so that dask need not make a task to find out."""
+    together: ClassVar[int] = sys.maxsize
+    """Most results to ask for at a time, because each takes memory until it is computed."""
     inputs: InitVar[Sequence[da.Array]]
     prefix: str
     """First part of the name. Keys begin with the name, or with the name and a hyphen."""
@@ -192,6 +196,12 @@ class Grid(Tasks):
     def task(self, key: Key) -> Task:
         """Return the task of a row and a column."""
         return Task(key, *self.make(self, *key[1:]))
+
+
+def at_a_time(graph: HighLevelGraph, most: int) -> int:
+    """Return how many results of a graph to ask for at a time: ``most``, or fewer that fit."""
+    layers = [layer for layer in graph.layers.values() if isinstance(layer, Tasks)]
+    return min([most, *(layer.together for layer in layers)])
 
 
 def full(rows: int, columns: int) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """Sums over variants for every pair of samples, as a lazy graph of tiles.
 
 A leaf is one tile of samples and some chunks of variants. The sums of leaves are added one by one.
-A run holds two or three sums of each tile and the planes of some leaves, so the number of variants
+A run holds one sum of each tile, and the sums and planes of some leaves, so the number of variants
 is unbounded.
 """
 
@@ -115,6 +115,20 @@ def added(*parts: Sums) -> Sums:
     return tuple(out)
 
 
+def _continued(leaf: Callable[..., Sums], before: Sums, *inputs: Any) -> Sums:
+    """Return the sum up to and including a leaf, in the memory of the leaf's own sums."""
+    out = list(leaf(*inputs))
+    for k, (total, array) in enumerate(zip(before, out, strict=True)):
+        if total is None or array is None:
+            out[k] = total if array is None else array
+        elif array.dtype == total.dtype and array.flags.writeable:
+            # x + y has the same bits as y + x, of floats too.
+            np.add(array, total, out=array)
+        else:
+            (out[k],) = added((total,), (array,))
+    return tuple(out)
+
+
 def _add(parts: list[Sums]) -> Sums:
     return added(*parts)
 
@@ -213,7 +227,9 @@ def pair_sums(
     leaf_of = _leaf if sum(samples.variants) < 2**31 else _wide_leaf
     sizes, enough = samples.variants, leaf_calls(len(tiles))
     chains = [_chain(list(leaves(sizes, g, max(tiles), enough)), sizes) for g in parts]
-    steps = Steps(partial_of(leaf_of, partial), added, partial_of(_finish, finish), _mirrored)
+    leaf = partial_of(leaf_of, partial)
+    continued = partial_of(_continued, leaf)
+    steps = Steps(leaf, added, continued, partial_of(_finish, finish), _mirrored)
     arrays = samples.planes, along, per_sample, whole
     inputs = [array for group in arrays for array in group]
     named = map(sources, arrays)

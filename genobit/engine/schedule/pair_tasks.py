@@ -7,6 +7,10 @@ Tiles that are computed together go through the variants together: a leaf starts
 have finished the leaf some places earlier. Without this gate, dask takes one tile after another
 through all variants, and holds all their planes for the other tiles.
 
+In one process with enough tiles for all threads, the task of a leaf also adds it to the last sum.
+A tile then holds one sum, for any number of leaves. With fewer tiles, several leaves of a tile are
+computed at a time, and added by tasks of their own. Both ways add in the same order.
+
 A side is the input that leaves take from one tile of samples: a list of blocks, made by its own
 task. A leaf that named its blocks itself would take 9 KB where chunks of variants are small.
 """
@@ -59,6 +63,7 @@ class Steps(NamedTuple):
 
     leaf: Callable[..., Any]
     add: Callable[..., Any]
+    continued: Callable[..., Any]
     finish: Any
     mirrored: Any
 
@@ -67,8 +72,9 @@ class Steps(NamedTuple):
 class PairTasks(Tasks):
     """Leaves, additions and tiles of a symmetric matrix of samples.
 
-    ``steps`` holds ``leaf(variants, rows, columns, along, after)``, ``add(*sums)``, ``finish(of
-    rows, of columns, whole, *totals)`` and ``mirrored(tile)``. ``tiles`` is the number of tiles
+    ``steps`` holds ``leaf(variants, rows, columns, along, after)``, ``add(*sums)``,
+    ``continued(sum, *inputs of the leaf)``, ``finish(of rows, of columns, whole, *totals)``
+    and ``mirrored(tile)``. ``tiles`` is the number of tiles
     along a side. ``chains`` has one chain for each group of chunks. ``layers`` says whether a tile
     holds several matrices. The other fields are the arrays of
     `genobit.engine.schedule.pair_sums.pair_sums`.
@@ -83,6 +89,7 @@ class PairTasks(Tasks):
     whole: Sources
     layers: bool
 
+    together: ClassVar[int] = 9
     elsewhere: ClassVar[bool] = False
 
     @cached_property
@@ -164,15 +171,26 @@ class PairTasks(Tasks):
         return Task(key, self.steps.add, *map(TaskRef, both))
 
     def needed(self, keys: set[Any]) -> dict[Any, Task]:
-        """Return the tasks that some keys need, and within one process the gates between leaves."""
+        """Return the tasks that some keys need, gated and with few sums as the module says."""
         made = super().needed(keys)
         pairs = sorted({(key[1], key[2]) for key in made if key[0] == self.names["leaf"]})
         # No gates on a cluster, which would send all inputs of a gate to one worker. A cluster has
         # memory enough without them.
         if len(pairs) < 2 or self.elsewhere or not in_this_process():
             return made
+        enough = AHEAD * threads()
+        self._gate(made, pairs, max(AHEAD, -(-enough // len(pairs))))
+        if len(pairs) >= enough:
+            for key in [key for key in made if key[0] == self.names["add"]]:
+                _, i, j, g, number = key
+                before = self._sum_key(i, j, g, number - 1)
+                leaf = made.pop(self._leaf_key(i, j, g, number))
+                made[key] = Task(key, self.steps.continued, TaskRef(before), *leaf.args)
+        return made
+
+    def _gate(self, made: dict[Any, Task], pairs: list[tuple[int, int]], ahead: int) -> None:
+        """Let leaves wait until the sums of all tiles are at most ``ahead`` leaves behind."""
         places = [(g, n) for g, chain in enumerate(self.chains) for n in range(len(chain.leaves))]
-        ahead = max(AHEAD, -(-AHEAD * threads() // len(pairs)))
         gate = layer_name(f"{self.name}-gate", pairs)
         for k, (g, n) in enumerate(places[ahead:]):
             before = [self._sum_key(i, j, *places[k]) for i, j in pairs]
@@ -181,7 +199,6 @@ class PairTasks(Tasks):
             for i, j in pairs:
                 key = self._leaf_key(i, j, g, n)
                 made[key] = Task(key, self.steps.leaf, *made[key].args, reference)
-        return made
 
     def _leaf(self, key: Key) -> Task:
         _, i, j, g, number = key

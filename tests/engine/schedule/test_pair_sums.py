@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import threading
 from collections import Counter
 from itertools import pairwise
@@ -12,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genobit.engine.schedule import batches, pair_tasks
 from genobit.engine.schedule import pair_sums as module
-from genobit.engine.schedule import pair_tasks
+from genobit.engine.schedule.graphs import at_a_time
 from genobit.engine.schedule.pair_sums import SampleChunks, added, pair_sums, planes_of, sample_sums
 from tests.laziness import raise_if_dask_computes
 from tests.reference import bits_of, words_of
@@ -144,30 +146,82 @@ def test_every_tile__is_computed_once_and_only_what_is_wanted() -> None:
     assert dict(seen) == {(0, 8): 1}
 
 
-def test_tiles__go_through_the_variants_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def layer_of_sums(monkeypatch: pytest.MonkeyPatch, threads: int) -> pair_tasks.PairTasks:
+    """The layer of six tiles with ten leaves each, on so many threads."""
     samples = chunks_of(np.ones((9, 640), bool), (3, 3, 3), (64,) * 10)
     monkeypatch.setattr(module, "LEAF_BITS", 1)
-    monkeypatch.setattr(pair_tasks, "threads", lambda: 1)
+    monkeypatch.setattr(pair_tasks, "threads", lambda: threads)
     along = [da.ones(640, chunks=64, dtype=np.int64)]
     lazy = pair_sums(counts, lambda sums, *_: sums[0][0], samples, along=along)
-    layer = lazy.__dask_graph__().layers[lazy.name]
-    every = {(lazy.name, i, j) for i in range(3) for j in range(3)}
+    return lazy.__dask_graph__().layers[lazy.name]
+
+
+@pytest.mark.parametrize(("threads", "ahead"), [(1, 2), (3, 2), (4, 2), (16, 6)])
+def test_tiles__go_through_the_variants_together(
+    threads: int, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = layer_of_sums(monkeypatch, threads)
+    every = {(layer.name, i, j) for i in range(3) for j in range(3)}
     _, needs = layer.cull(every, set())
+    alone = 2 * threads > 6
+    # Enough tiles for all threads: from the second on, leaves are added where they are made.
+    assert any(key[0] == layer.names["leaf"] and key[-1] for key in needs) == alone
     for key in needs:
-        if key[0] != f"{lazy.name}-leaf" or key[-1] < pair_tasks.AHEAD:
+        if key[0] != layer.names["leaf" if alone else "add"] or key[-1] < ahead:
             continue
-        before = key[-1] - pair_tasks.AHEAD
         (gate,) = (other for other in needs[key] if "-gate-" in other[0])
         # The sums so far of all six tiles on and above the diagonal.
         assert len(needs[gate]) == 6
-        assert {other[-1] for other in needs[gate]} == {before}
+        assert {other[-1] for other in needs[gate]} == {key[-1] - ahead}
     # A tile alone waits for none, and nothing waits on a cluster, whose scheduler unpickles it.
     elsewhere = object.__new__(type(layer))
     vars(elsewhere).update(layer.__getstate__())
-    for found, keys in ((layer, {(lazy.name, 0, 1)}), (elsewhere, every)):
+    for found, keys in ((layer, {(layer.name, 0, 1)}), (elsewhere, every)):
         _, needs = found.cull(keys, set())
         assert needs
         assert not any("-gate-" in key[0] for key in needs)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_sums__are_the_same_for_any_number_of_threads(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights whose sum depends on the order in which they are added."""
+    bits = np.random.default_rng(0).uniform(size=(9, 640)) < 0.5
+    weights = 10.0 ** np.random.default_rng(1).uniform(-9, 9, 640)
+    samples = chunks_of(bits, (3, 3, 3), (64,) * 10)
+    monkeypatch.setattr(module, "LEAF_BITS", 1)
+    monkeypatch.setattr(pair_tasks, "threads", lambda: threads)
+    along = [da.from_array(weights, chunks=64)]
+    lazy = pair_sums(counts, lambda sums, *_: sums[0][0], samples, along=along)
+    right = functools.reduce(
+        np.add,
+        [
+            (bits[:, k : k + 64] * weights[k : k + 64]) @ bits[:, k : k + 64].T
+            for k in range(0, 640, 64)
+        ],
+    )
+    found = lazy.compute()
+    upper = np.triu_indices(9)
+    np.testing.assert_allclose(found[upper], right[upper], rtol=1e-12)
+    with dask.config.set(scheduler="synchronous"):
+        monkeypatch.setattr(pair_tasks, "threads", lambda: 99)
+        np.testing.assert_array_equal(lazy.compute(), found)
+
+
+def test_results_that_hold_sums__are_asked_for_few_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layer = layer_of_sums(monkeypatch, 1)
+    assert at_a_time(layer.graph(), 1024) == 9
+    assert at_a_time(layer.graph(), 3) == 3
+    asked: list[int] = []
+    monkeypatch.setattr(type(layer), "together", 2)
+    monkeypatch.setattr(
+        batches, "compute", lambda group: (asked.append(len(group.dask)), ["-"])[1:]
+    )
+    assert len(list(batches.in_groups([(layer.name, 0, j) for j in range(3)], layer.graph()))) == 2
+    assert len(asked) == 2
 
 
 def test_leaves__take_chunks_until_they_are_large_enough() -> None:
