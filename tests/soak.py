@@ -303,7 +303,7 @@ def chunked_alignment(rng: np.random.Generator) -> None:
         found = lazy.genobit.parsimony_search(**asked)
         xr.testing.assert_identical(found, aln.genobit.parsimony_search(**asked))
         for newick, length in zip(found.tree.values, found.length.values, strict=True):
-            (shortest,) = read_trees(str(newick), found.attrs["taxa"]).trees
+            (shortest,) = read_trees(str(newick), found.taxa.values.tolist()).trees
             again = lazy.genobit.parsimony(shortest, weights=weights, sites=False)
             assert int(again.length) == int(length)
 

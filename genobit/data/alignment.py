@@ -12,7 +12,7 @@ from genobit.data import characters, labels, model
 from genobit.data.characters import sets_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import dask.array as da
     from numpy.typing import NDArray
@@ -67,7 +67,7 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
     names = array.coords[TAXA].values if TAXA in array.coords else np.arange(array.sizes[TAXA])
     taxa = labels.text(names, TAXA).tolist()
     require_names(taxa)
-    kind, states = array.attrs.get("kind"), array.attrs.get("states")
+    kind, states = array.attrs.get("kind"), states_of(array.attrs)
     values = array.values if array.chunks is None else whole_columns(array.data)
     listed = states if kind in {None, "standard"} else None
     coding = decided(values, kind, listed, gap, taxa)
@@ -76,7 +76,7 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
         for name, value in array.coords.items()
         if value.dims == (SITES,)
     }
-    attrs = {"gap": gap, "missing": _MISSING[gap], "states": list(coding.symbols)}
+    attrs = {"gap": gap, "missing": _MISSING[gap], "states": " ".join(coding.symbols)}
     return Alignment(values, coding, taxa, coords, attrs)
 
 
@@ -160,5 +160,19 @@ def alignment_attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
     """Return the attributes of an alignment of this kind."""
     attrs: dict[str, Any] = {"long_name": "alignment", "kind": kind}
     if kind == "standard":
-        attrs["states"] = list(symbols)
+        attrs["states"] = " ".join(symbols)
     return attrs
+
+
+def states_of(attrs: Mapping[Any, Any]) -> list[str] | None:
+    """Return the states that attributes list in order: as one text, which netCDF keeps, or a list.
+
+    Examples
+    --------
+    >>> states_of({"states": "0 1 10"}), states_of({"states": ["A", "B"]}), states_of({})
+    (['0', '1', '10'], ['A', 'B'], None)
+    """
+    given = attrs.get("states")
+    if isinstance(given, str) and " " in given:
+        given = given.split()
+    return None if given is None else [str(state) for state in given]

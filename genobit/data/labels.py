@@ -15,9 +15,10 @@ import xarray as xr
 
 from genobit.data import model
 from genobit.data.contigs import renamed
+from genobit.engine.schedule.computing import compute
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -83,21 +84,34 @@ def as_objects(variable: xr.Variable, name: str = "labels") -> xr.Variable:
     """Return a variable with text of any type as Python strings; other values are unchanged.
 
     xarray writes objects of strings to Zarr, netCDF and Parquet; Zarr does not specify fixed-width
-    text. Lazy variables stay lazy.
+    text. Lazy variables stay lazy. Text without values gets numpy's text type, see `as_column`.
     """
     if not isinstance(variable.dtype, np.dtype):
         return xr.Variable(variable.dims, decoded(variable.values, name), variable.attrs)
+    if variable.dtype.kind in "OSUT" and not variable.size:
+        return variable.copy(deep=False, data=as_column(np.empty(variable.shape, object)))
     if variable.dtype.kind in "UT":
         return variable.astype(object)
-    if variable.dtype.kind not in "SO":
+    lazy = variable.chunks is not None
+    if variable.dtype.kind not in "SO" or (lazy and variable.dtype.kind == "O"):
         return variable
-    if variable.chunks is not None:
-        if variable.dtype.kind == "O":
-            return variable
+    if lazy:
         texts = variable.data.map_blocks(decoded, name, dtype=object)
         return variable.copy(deep=False, data=texts)
     texts = decoded(variable.data, name)
     return variable if texts is variable.data else variable.copy(deep=False, data=texts)
+
+
+def as_column(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a column of a result: objects without values become text, not numbers, in files."""
+    empty = values.dtype.kind == "O" and not values.size
+    return values.astype(np.dtypes.StringDType()) if empty else values
+
+
+def by_value(values: Any, name: str = "labels") -> NDArray[Any]:
+    """Return labels for comparison with those of another run: text of any type is equal."""
+    found = np.asarray(values)
+    return found if found.dtype.kind in "biufcmM" else text(found, name, missing=None)
 
 
 Data = TypeVar("Data", xr.Dataset, xr.DataArray)
@@ -137,25 +151,46 @@ def without_levels(data: Data) -> Data:
     return data.reset_index(list(dims)) if dims else data
 
 
-def along(ds: xr.Dataset, dim: str, suffix: str = "") -> dict[Hashable, xr.Variable]:
-    """Return the labels along one dimension, with a suffix on their names and on its own."""
+def along(ds: xr.Dataset, dim: str) -> dict[Hashable, xr.Variable]:
+    """Return the labels along one dimension, as results carry them."""
+    left_out = {*ds.data_vars, *model.BIT.values()}
+    return of_result(
+        ds, [k for k, x in ds.variables.items() if x.dims == (dim,) and k not in left_out]
+    )
+
+
+def beside(
+    variables: Mapping[Hashable, xr.Variable], chunks: Mapping[Hashable, Any] | None = None
+) -> dict[Hashable, xr.Variable]:
+    """Return labels for a lazy result: text as objects, and along one dimension in memory.
+
+    Lazy labels with chunks of their own would break xarray's contract of chunks, and dask would
+    compute a square together with them, and then copy it. Those along several dimensions get the
+    ``chunks`` of the result, and one chunk elsewhere.
+    """
+    lazy = {n: v for n, v in variables.items() if v.chunks is not None and v.ndim < 2}
+    read = dict(zip(lazy, compute(*(v.data for v in lazy.values())), strict=True)) if lazy else {}
     return {
-        # Use a fast-path Variable: from objects in a tuple, pandas makes Arrow texts and xarray
-        # makes objects again, at 0.2 us each.
-        f"{name}{suffix}": xr.Variable(
-            dim + suffix, of_result(ds, name).data, variable.attrs, fastpath=True
+        name: as_objects(
+            variable.copy(deep=False, data=read[name])
+            if name in read
+            else variable
+            if variable.chunks is None
+            else variable.chunk({dim: (chunks or {}).get(dim, -1) for dim in variable.dims}),
+            str(name),
         )
-        for name, variable in ds.variables.items()
-        if variable.dims == (dim,) and name not in {*ds.data_vars, *model.BIT.values()}
+        for name, variable in variables.items()
     }
 
 
-def of_result(ds: xr.Dataset, name: Hashable) -> xr.Variable:
-    """Return a label as results carry it: text as objects, and contigs by name."""
-    variable = ds[name].variable
-    if name == model.VARIANT_CONTIG and model.CONTIG_ID in ds.variables:
-        return variable.copy(deep=False, data=known_contigs(ds).of_variants())
-    return as_objects(variable, str(name))
+def of_result(ds: xr.Dataset, names: Iterable[Hashable]) -> dict[Hashable, xr.Variable]:
+    """Return labels as results carry them: as `beside` does, and contigs by name."""
+    found = {name: ds.variables[name] for name in names}
+    contig = found.get(model.VARIANT_CONTIG)
+    if contig is not None and model.CONTIG_ID in ds.variables:
+        named = contig.copy(deep=False, data=known_contigs(ds).of_variants())
+        found[model.VARIANT_CONTIG] = named
+    return beside(found)
 
 
 def of_pairs(
@@ -165,11 +200,18 @@ def of_pairs(
 
     Each side is the name of its dimension and a Dataset with the labels along it.
     """
-    sides = [(dim, ds, f"_{side}") for side, (dim, ds) in enumerate((rows, columns))]
-    coords: dict[Hashable, Any] = {}
-    for dim, ds, suffix in sides:
-        coords |= along(ds, dim, suffix)
-    return tuple(dim + suffix for dim, _, suffix in sides), coords
+    first = along(rows[1], rows[0])
+    # Lazy labels are read once.
+    same = rows[0] == columns[0] and rows[1] is columns[1]
+    sides = (rows[0], first), (columns[0], first if same else along(columns[1], columns[0]))
+    coords: dict[Hashable, Any] = {
+        # Use a fast-path Variable: from objects in a tuple, pandas makes Arrow texts and xarray
+        # makes objects again, at 0.2 us each.
+        f"{name}_{side}": xr.Variable(f"{dim}_{side}", x.data, x.attrs, fastpath=True)
+        for side, (dim, found) in enumerate(sides)
+        for name, x in found.items()
+    }
+    return tuple(f"{dim}_{side}" for side, (dim, _) in enumerate(sides)), coords
 
 
 def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:

@@ -5,7 +5,7 @@ This file handles labels and layout; `genobit.engine` moves the bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -16,7 +16,7 @@ from genobit.data.checks import check_one_of
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     import dask.array as da
 
@@ -168,11 +168,9 @@ def _call_planes(
 def _packed_dataset(
     ds: xr.Dataset, calls: xr.DataArray, planes: dict[str, da.Array], layout: Layout
 ) -> xr.Dataset:
-    coords = {
-        name: labels.as_objects(variable, str(name))
-        for name, variable in model.carried(ds, without=(model.CALL_GENOTYPE,)).items()
-    }
     variables = {PREFIX + name: plane(words, layout) for name, words in planes.items()}
+    chunks: dict[Hashable, Any] = {layout.rows: next(iter(planes.values())).chunks[0]}
+    coords = labels.beside(model.carried(ds, without=(model.CALL_GENOTYPE,)), chunks)
     attributes = {**ds.attrs, **layout.to_attributes()}
     attributes[model.COUNTED_ALLELE] = calls.attrs.get(
         model.COUNTED_ALLELE, "allele 1 (variant_allele[:, 1])"

@@ -83,9 +83,12 @@ def _person_looks_on() -> bool:
     return in_kernel() or (sys.stderr is not None and sys.stderr.isatty())
 
 
-def note(text: str) -> bool:
-    """Write a line where bars are shown, from any thread; return False if nobody wants it."""
-    option = get_options().progress
+def note(text: str, *, progress: bool | None = None) -> bool:
+    """Write a line where bars are shown, from any thread; return False if nobody wants it.
+
+    ``progress`` is that of a method; None follows ``get_options().progress``.
+    """
+    option = get_options().progress if progress is None else progress
     wanted_here = _person_looks_on() if option is None else option
     # Without standard error, tqdm would write to standard output.
     if _refused or sys.stderr is None or not wanted_here:

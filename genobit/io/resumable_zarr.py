@@ -28,15 +28,16 @@ from genobit.engine.files import disk_full_named, local_path
 from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import LOCK, MANIFEST, Checkpoint, digest
 from genobit.engine.schedule.graphs import at_a_time
+from genobit.engine.schedule.identity import digest_of_inputs
 from genobit.engine.schedule.names import named_layer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import dask.array as da
-    from numpy.typing import NDArray
+    import zarr
 
 Place = tuple[int, ...]
 
@@ -66,6 +67,11 @@ def to_zarr(
     how to resume. Keep the folder ``STORE.progress`` next to an incomplete store, because a resumed
     run needs it.
 
+    A resumed run keeps finished chunks if the result is the same: the version of genobit, labels,
+    attributes, a digest of all bit planes or ranks, and one chunk, which is computed again. Of a
+    result that takes a single pass over the data, such as packed genotypes, all finished chunks are
+    computed again and compared.
+
     Parameters
     ----------
     result
@@ -86,8 +92,8 @@ def to_zarr(
     ValueError
         If the store belongs to another result, or the path is a URL.
     FileExistsError
-        If the path exists and is not an interrupted run of this function, for example if the store
-        is complete.
+        If the path exists and is not an interrupted run of this function. If the store is complete,
+        nothing is computed.
     OSError
         If the disk is full. The message names the path; finished chunks stay.
     RuntimeError
@@ -111,17 +117,29 @@ def to_zarr(
     kept = place.with_name(place.name + PROGRESS)
     if place.exists() and not kept.exists():
         raise FileExistsError(_there(place))
-    with disk_full_named(place), Checkpoint(kept, _question(whole, arrays)) as checkpoint:
+
+    def begun(question: Mapping[str, Any]) -> bool:
+        whole = place.exists() and not unfinished(place)
+        return whole or any((place / name / "c").exists() for name in question["variables"])
+
+    question = _question(whole, arrays)
+    with disk_full_named(place), Checkpoint(kept, question, called="", begun=begun) as checkpoint:
         waiting = (kept / ROOT).exists()
         if place.exists() and not unfinished(place):
             # A run killed after its last rename leaves its folder beside a complete store.
             if waiting or not checkpoint.units():
                 raise FileExistsError(_there(place))
         else:
-            if not (checkpoint.units() and waiting and place.exists()):
-                _describe(whole, arrays, place, kept)
-                checkpoint.write(0, {})
-            _fill(place, arrays, progress=progress)
+            try:
+                if not (checkpoint.begun() and waiting):
+                    _describe(whole, arrays, place, kept)
+                _fill(place, arrays, every=question["inputs"] is None, progress=progress)
+            except BaseException:
+                if not checkpoint.begun():
+                    shutil.rmtree(place, ignore_errors=True)
+                    _clear(kept)
+                raise
+            checkpoint.write(0, {})
             (kept / ROOT).replace(place / ROOT)
     _remove(kept)
     return place
@@ -138,10 +156,16 @@ def _require_labelled(result: object) -> None:
 
 def _remove(kept: Path) -> None:
     """Remove the folder of a finished run, its manifest last: a folder without one is refused."""
+    _clear(kept)
+    shutil.rmtree(kept)
+
+
+def _clear(kept: Path) -> None:
+    """Remove all files of a run but those that mark its folder."""
+    shutil.rmtree(kept / "store", ignore_errors=True)
     for path in kept.iterdir():
         if path.is_file() and path.name not in {MANIFEST, LOCK}:
             path.unlink()
-    shutil.rmtree(kept)
 
 
 def unfinished(place: Path) -> bool:
@@ -160,20 +184,29 @@ def discard(place: Path) -> None:
 
 def _there(place: Path) -> str:
     return (
-        f"{str(place)!r} exists and is no store of an interrupted run: open it with "
-        "xarray.open_zarr(), remove it, or name another path"
+        f"{str(place)!r} is complete, or no store of an interrupted run: nothing is computed; open "
+        "it with xarray.open_zarr(), remove it, or name another path"
     )
 
 
-def _fill(place: Path, arrays: dict[str, da.Array], *, progress: bool | None) -> None:
-    """Write the missing chunks."""
+def _fill(
+    place: Path,
+    arrays: dict[str, da.Array],
+    *,
+    every: bool,
+    progress: bool | None,
+) -> None:
+    """Write the missing chunks, after comparing ``every`` finished chunk, or one."""
     for left in place.rglob(f"*{UNFINISHED}"):
         left.unlink()
     todo = {name: _missing(place, name, array) for name, array in arrays.items()}
     total = sum(array.npartitions for array in arrays.values())
-    done = total - sum(map(len, todo.values()))
-    if done:
-        _compare(place, arrays, todo)
+    finished = {name: sorted({*_places(array)} - {*todo[name]}) for name, array in arrays.items()}
+    done = sum(map(len, finished.values()))
+    for part in _batches(finished, SIDE):
+        _compare(place, arrays, part if every else part[:1])
+        if not every:
+            break
     with bar(progress=progress, total=total, initial=done, desc="chunks", unit="chunk") as steps:
         for part in _batches(todo, min(map(_side, arrays.values()), default=SIDE)):
             _write(place, arrays, part)
@@ -196,8 +229,11 @@ def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
         if label or variable.dtype.kind == "O":
             changed[name] = labels.as_objects(variable.compute(), str(name))
         else:
+            # Zarr does not specify text of a fixed width.
+            fixed = variable.dtype.kind == "U"
+            found = variable.astype(np.dtypes.StringDType()) if fixed else variable
             sizes = {dim: max(sizes) for dim, sizes in variable.chunksizes.items()}
-            changed[name] = variable.chunk(sizes)
+            changed[name] = found.chunk(sizes)
     # The compression of a source file does not belong to the result.
     return result.assign(changed).drop_encoding()
 
@@ -240,7 +276,7 @@ def _resume(place: Path) -> str:
 
 
 def _question(whole: xr.Dataset, arrays: dict[str, da.Array]) -> dict[str, Any]:
-    """Return a description that identifies a result, whatever the order of its variables."""
+    """Return what identifies a result, whatever the order of its variables."""
     variables = {str(name): x for name, x in whole.variables.items()}
     known = {name: x for name, x in variables.items() if name not in arrays}
     return {
@@ -248,7 +284,10 @@ def _question(whole: xr.Dataset, arrays: dict[str, da.Array]) -> dict[str, Any]:
             name: [list(map(str, whole[name].dims)), str(array.dtype), array.chunks]
             for name, array in arrays.items()
         },
-        "labels": {name: digest(_values(x)) for name, x in sorted(known.items())},
+        "labels": {
+            name: digest([labels.by_value(x.values, name)]) for name, x in sorted(known.items())
+        },
+        "inputs": digest_of_inputs([arrays[name] for name in sorted(arrays)]),
         "attributes": {str(key): repr(value) for key, value in whole.attrs.items()},
         "described": {
             name: {str(key): repr(value) for key, value in x.attrs.items()}
@@ -257,25 +296,17 @@ def _question(whole: xr.Dataset, arrays: dict[str, da.Array]) -> dict[str, Any]:
     }
 
 
-def _values(variable: xr.Variable) -> list[NDArray[Any] | str]:
-    """Return the values of a label, with text as one string.
-
-    A fixed-width array would give every text the width of the longest.
-    """
-    values = np.asarray(variable.values)
-    if values.dtype.kind in "OTSU":
-        return [str(values.shape), "\0".join(labels.text(values).ravel())]
-    return [values]
-
-
 def _missing(place: Path, name: str, array: da.Array) -> list[Place]:
     """Return the chunks that have no file."""
     import zarr
 
     stored = zarr.open_array(place / name, mode="r")
     key = stored.metadata.encode_chunk_key
-    every = itertools.product(*map(range, array.numblocks))
-    return [at for at in every if not (place / name / key(at)).exists()]
+    return [at for at in _places(array) if not (place / name / key(at)).exists()]
+
+
+def _places(array: da.Array) -> Iterator[Place]:
+    return itertools.product(*map(range, array.numblocks))
 
 
 def _side(array: da.Array) -> int:
@@ -297,19 +328,35 @@ def _batches(todo: dict[str, list[Place]], side: int) -> Iterator[list[tuple[str
 
 
 def _write(place: Path, arrays: dict[str, da.Array], part: list[tuple[str, Place]]) -> None:
+    _each(_store, place, arrays, part)
+
+
+def _each(
+    function: Callable[..., Any],
+    place: Path,
+    arrays: dict[str, da.Array],
+    part: list[tuple[str, Place]],
+) -> list[Any]:
+    """Return ``function(chunk, path of its array, place)`` of some chunks."""
     used = {name: arrays[name] for name, _ in part}
-    name, graph = named_layer("genobit-to-zarr", _writes, place.absolute(), used, part)
-    compute(Delayed(name, graph, layer=name))
+    inputs = function, place.absolute(), used, part
+    name, graph = named_layer("genobit-to-zarr", _calls, *inputs)
+    (found,) = compute(Delayed(name, graph, layer=name))
+    return list(found)
 
 
-def _writes(
-    name: str, place: Path, arrays: dict[str, da.Array], part: list[tuple[str, Place]]
+def _calls(
+    name: str,
+    function: Callable[..., Any],
+    place: Path,
+    arrays: dict[str, da.Array],
+    part: list[tuple[str, Place]],
 ) -> dict[Any, Any]:
     layer: dict[Any, Any] = {}
     for number, (variable, at) in enumerate(part):
         array = arrays[variable]
-        layer[name, number] = (_store, (array.name, *at), str(place / variable), at)
-    layer[name] = (len, list(layer))
+        layer[name, number] = (function, (array.name, *at), str(place / variable), at)
+    layer[name] = (list, list(layer))
     return layer
 
 
@@ -319,31 +366,31 @@ def _store(chunk: Any, path: str, at: Place) -> None:
     # Write a file for a chunk of fill values too, which marks it as finished. Configure only this
     # array: zarr's global settings belong to the user and to all threads.
     stored = zarr.open_array(path, mode="r+").with_config({"write_empty_chunks": True})
-    spans = [
-        slice(k * size, k * size + length)
-        for k, size, length in zip(at, stored.chunks, chunk.shape, strict=True)
-    ]
-    stored[tuple(spans)] = chunk
+    stored[_span(stored, chunk, at)] = chunk
 
 
-def _compare(place: Path, arrays: dict[str, da.Array], todo: dict[str, list[Place]]) -> None:
-    """Recompute one finished chunk, since other genotypes can have the same description."""
+def _is_stored(chunk: Any, path: str, at: Place) -> bool:
     import zarr
 
-    for name, array in arrays.items():
-        missing = set(todo[name])
-        every = itertools.product(*map(range, array.numblocks))
-        at = next((at for at in every if at not in missing), None)
-        if at is None:
-            continue
-        block = array.blocks[at]
-        edges = [np.cumsum([0, *sizes]) for sizes in array.chunks]
-        spans = tuple(slice(int(e[k]), int(e[k + 1])) for e, k in zip(edges, at, strict=True))
-        stored = np.asarray(zarr.open_array(place / name, mode="r")[spans])
-        if not np.array_equal(stored, block.compute(), equal_nan=stored.dtype.kind in "fc"):
+    stored = zarr.open_array(path, mode="r")
+    there = np.asarray(stored[_span(stored, chunk, at)])
+    return np.array_equal(there, chunk, equal_nan=there.dtype.kind in "fcmM")
+
+
+def _span(stored: zarr.Array[Any], chunk: Any, at: Place) -> tuple[slice, ...]:
+    """Return where a chunk stands in its array."""
+    return tuple(
+        slice(k * size, k * size + length)
+        for k, size, length in zip(at, stored.chunks, chunk.shape, strict=True)
+    )
+
+
+def _compare(place: Path, arrays: dict[str, da.Array], part: list[tuple[str, Place]]) -> None:
+    """Compute finished chunks again: other tasks or data can have the same description."""
+    for (name, at), equal in zip(part, _each(_is_stored, place, arrays, part), strict=True):
+        if not equal:
             msg = (
                 f"{str(place)!r} holds another {name}: its chunk {at} differs; name another path, "
                 f"or remove it and {place.name}{PROGRESS}"
             )
             raise ValueError(msg)
-        return

@@ -215,8 +215,8 @@ class SearchParts(Parts):
     def question(self) -> dict[str, Any]:
         """Return what decides the table."""
         limits = {"threshold": self.query.threshold, "fdr": self.query.fdr}
-        values = identity(self._planes, {"names": self._names})
-        return {**self._about, **limits, "share": list(self.query.share), **values}
+        options = {**self._about, **limits, "share": list(self.query.share)}
+        return identity(self._held, {"names": self._names}, options)
 
     def frames(self, numbers: Sequence[int]) -> Iterator[pd.DataFrame]:
         """Compute some parts, and yield them in this order."""

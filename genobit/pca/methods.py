@@ -265,11 +265,10 @@ def _labelled(found: Components, ds: xr.Dataset) -> xr.Dataset:
 def _labels(ds: xr.Dataset) -> dict[Hashable, xr.Variable]:
     """Return labels of variants, samples and contigs, without the marks of bits."""
     marks = (*model.BIT.values(), model.WORD)
-    return {
-        name: labels.of_result(ds, name)
-        for name, variable in model.carried(ds, without=marks).items()
-        if model.WORDS not in variable.dims and name not in ds.data_vars
-    }
+    kept = model.carried(ds, without=marks).items()
+    return labels.of_result(
+        ds, [k for k, x in kept if model.WORDS not in x.dims and k not in ds.data_vars]
+    )
 
 
 def _require_components(pcs: object) -> None:

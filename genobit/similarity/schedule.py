@@ -10,6 +10,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.bits.layout import words_for
+from genobit.engine.schedule.identity import Passes
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.packing import row_chunk
 from genobit.engine.schedule.tiles import whole_rows
@@ -119,7 +120,7 @@ def _walks(
     rows: list[da.Array],
     others: list[da.Array],
     themselves: bool,  # noqa: FBT001 - an input of a layer
-) -> dict[Any, Any]:
+) -> Passes:
     """Return the tasks that pass over the chunks of ``others`` for each chunk of rows.
 
     The last task of chunk i is (name, i).
@@ -134,7 +135,7 @@ def _walks(
             layer[name, i, j] = (step, *blocks, first, itself, found)
             found = (name, i, j)
         layer[name, i] = (finish, found)
-    return layer
+    return Passes(layer)
 
 
 def _part(name: str, walks: str, chunks: int, which: int) -> dict[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from genobit.visual.tokens import LIGHT, OTHER_GROUP, Ramp, ramp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_CONTROLS = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
 #: A function that HoloViews calls with a plot and its element at each frame.
 Hook = Callable[[Any, Any], None]
 #: Colour of missing values: in LD, one variant of the pair is monomorphic among the shared calls.
@@ -141,6 +143,17 @@ def window_in_words(contig: str, positions: Sequence[int] | np.ndarray) -> str:
 def shortened(text: str, most: int) -> str:
     """Return a text of at most this many letters, with an ellipsis if it is cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def printable(text: str) -> str:
+    r"""Return a label without control characters: SVG cannot hold them, and no font has them.
+
+    Examples
+    --------
+    >>> printable("cases\x01")
+    'cases�'
+    """
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def number(count: int, thing: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import subprocess
 import sys
 import time
@@ -175,11 +176,75 @@ def test_another_result__is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
         gb.to_zarr(matrix(), path)
     monkeypatch.undo()
-    with pytest.raises(ValueError, match="holds another r2: its chunk"):
+    with pytest.raises(ValueError, match="holds another run: its inputs differ"):
         gb.to_zarr(matrix(seed=2), path)
     with pytest.raises(ValueError, match="holds another run: its labels"):
         gb.to_zarr(matrix().assign_coords(note=("variants_0", np.arange(320))), path)
     xr.testing.assert_identical(opened(gb.to_zarr(matrix(), path)).r2, matrix().compute())
+
+
+def made(calls: np.ndarray) -> dict[str, Any]:
+    """Lazy results of products, of passes, and of a single pass over the calls."""
+    ds = cohort(calls, chunks=(CHUNK, 40))
+    rows = xr.DataArray(calls.reshape(len(calls), -1) == 1, dims=("row", "bit")).chunk(row=CHUNK)
+    with gb.set_options(chunk_rows=8):
+        grm = ds.genobit.grm()
+    with gb.set_options(chunk_rows=CHUNK):
+        return {
+            "ld": ds.genobit.ld(),
+            "window": ds.genobit.ld(window=20),
+            "ld_score": ds.genobit.ld_score(20),
+            "kendall": ds.genobit.kendall(),
+            "grm": grm,
+            "similarity": rows.genobit.similarity(),
+            "neighbours": rows.genobit.similarity(top=3),
+            "variant_stats": ds.genobit.variant_stats(),
+            "pack": ds.genobit.pack(),
+        }
+
+
+RESULTS = list(made(random_calls(1, 2, 40)))
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_resumed_run__is_of_these_data_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    calls = random_calls(1, 4 * CHUNK, 40, missing=0.1)
+    corrected = calls.copy()
+    # Chunks may be written in any order.
+    corrected[5::CHUNK] = corrected[6::CHUNK]
+    path = tmp_path / "x.zarr"
+    genuine, chunks = resumable_zarr._store, itertools.count()
+
+    def full(*arguments: Any) -> None:
+        if next(chunks) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        genuine(*arguments)
+
+    first, again, other = (made(x)[name] for x in (calls, calls.copy(), corrected))
+    with monkeypatch.context() as patch, dask.config.set(scheduler="synchronous"):
+        patch.setattr(resumable_zarr, "_store", full)
+        with pytest.raises(OSError, match="No space left"):
+            gb.to_zarr(first, path)
+    if path.exists():
+        with pytest.raises(ValueError, match=r"holds another (run: its inputs differ|\w+: its)"):
+            gb.to_zarr(other, path)
+    found = opened(gb.to_zarr(again, path))
+    right = again if isinstance(again, xr.Dataset) else again.to_dataset(name="result")
+    for variable, array in right.data_vars.items():
+        wanted = found[again.name if variable == "result" else variable]
+        np.testing.assert_array_equal(wanted.values, array.values)
+
+
+def test_a_first_attempt_that_failed__leaves_nothing(tmp_path: Path) -> None:
+    bits = cohort(random_calls(1, 30, 40)).genobit.pack()
+    with pytest.raises(TypeError, match="Invalid attribute"):
+        gb.to_zarr(bits.assign_attrs(note={1, 2}), tmp_path / "bits")
+    assert not list(tmp_path.iterdir())
+    gb.to_zarr(bits, tmp_path / "bits")
+    with pytest.raises(FileExistsError, match=r"is complete.*nothing is computed"):
+        gb.to_zarr(bits, tmp_path / "bits")
 
 
 SIX = """

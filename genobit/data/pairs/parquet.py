@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit.data.pairs.parts import FINISHED
 from genobit.engine.files import WRITE, disk_full_named, local_path
-from genobit.engine.progress import bar
-from genobit.engine.schedule.checkpoints import Checkpoint
+from genobit.engine.progress import bar, note
+from genobit.engine.schedule.checkpoints import TEMPORARY, Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,27 +48,62 @@ def write(
     """
     place = local_path(folder, "to_parquet()", WRITE)
     _check_folder(place, folder)
-    with Checkpoint(place / FINISHED, parts.question()) as kept:
+    with Checkpoint(place / FINISHED, parts.question(), called="") as kept:
         paths = [place / f"part-{k:06d}.parquet" for k in range(parts.count)]
         written = [k for unit in kept.units() for k in kept.read(unit)["parts"].tolist()]
         done = {k for k in written if paths[k].exists()}
         todo = [k for k in range(parts.count) if k not in done]
-        if todo:
-            with disk_full_named(place):
-                (place / INCOMPLETE).write_text("Not all parts are written: repeat the call.")
-        with bar(
-            progress=progress, total=parts.count, initial=len(done), desc="pairs", unit="tile"
-        ) as steps:
-            for first in range(0, len(todo), PASS):
-                numbers = todo[first : first + PASS]
-                counts = parts.write(numbers, [paths[k] for k in numbers])
-                # One checkpoint for each pass, because each waits for the disk.
-                kept.write(numbers[0], {"parts": np.array(numbers), "pairs": np.array(counts)})
-                steps.update(len(numbers))
+        if done and not todo and not (place / INCOMPLETE).exists():
+            note(f"{place} is complete: nothing is computed", progress=progress)
+            return place
+        # A run that was killed before its first unit leaves parts, perhaps of other data.
+        for left in {*place.glob("part-*.parquet")} - {paths[k] for k in done}:
+            left.unlink()
+        try:
+            _fill(place, parts, paths, todo, kept, progress=progress)
+        except BaseException:
+            if not kept.begun():
+                _remove(place)
+            raise
         with disk_full_named(place):
             (place / FINISHED / ABOUT).write_text(json.dumps(about, default=str), "utf-8")
         (place / INCOMPLETE).unlink(missing_ok=True)
     return place
+
+
+def _fill(
+    place: Path,
+    parts: Parts,
+    paths: list[Path],
+    todo: list[int],
+    kept: Checkpoint,
+    *,
+    progress: bool | None,
+) -> None:
+    """Write some parts."""
+    with disk_full_named(place):
+        (place / INCOMPLETE).write_text("Not all parts are written: repeat the call.")
+    total, done = parts.count, parts.count - len(todo)
+    with bar(progress=progress, total=total, initial=done, desc="pairs", unit="tile") as steps:
+        for first in range(0, len(todo), PASS):
+            numbers = todo[first : first + PASS]
+            counts = parts.write(numbers, [paths[k] for k in numbers])
+            # One checkpoint for each pass, because each waits for the disk.
+            kept.write(numbers[0], {"parts": np.array(numbers), "pairs": np.array(counts)})
+            steps.update(len(numbers))
+
+
+def _remove(place: Path) -> None:
+    """Remove the files of a run without a finished part, so that another run may take the folder.
+
+    A task that still runs may write its part later; the next run removes it.
+    """
+    for path in (place / INCOMPLETE, *place.glob("part-*.parquet")):
+        with suppress(OSError):
+            path.unlink()
+    for path in (place / FINISHED).glob(f"*{TEMPORARY}"):
+        with suppress(OSError):
+            path.unlink()
 
 
 def _check_folder(place: Path, folder: str | os.PathLike[str]) -> None:

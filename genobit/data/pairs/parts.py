@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from dask.delayed import Delayed
 
-from genobit.data.labels import text
+from genobit.data.labels import by_value, text
 from genobit.engine.files import disk_full_named
 from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.checkpoints import TEMPORARY, digest
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.graphs import at_a_time
+from genobit.engine.schedule.identity import digest_of_chunks
 from genobit.engine.schedule.names import named_layer
-from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 FINISHED = ".genobit"
 """Folder of the checkpoint and unfinished files. Parquet readers skip names with a leading dot."""
-ENDS, END_BYTES = 1000, 2**20
-"""Most rows at either end whose planes identify the data, and most bytes of one plane of them. The
-bytes limit long rows, because all these rows are in memory together."""
 
 
 class Columns(NamedTuple):
@@ -173,28 +170,17 @@ def _taken(labels: NDArray[Any], places: NDArray[np.int64]) -> Any:
 
 
 def identity(
-    arrays: Sequence[da.Array], labels: Mapping[str, NDArray[Any]]
-) -> dict[str, list[str] | str]:
-    """Return digests that identify rows of planes or ranks and their labels.
+    arrays: Sequence[da.Array], labels: Mapping[str, NDArray[Any]], asked: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what decides a table, as JSON: planes or ranks, labels and options.
 
-    arrays: (rows, words) each. Only the first and last rows are computed: computing all takes as
-    long as the analysis.
+    arrays: (rows, words) each. All are computed, a chunk at a time. ``asked`` has the options;
+    arrays among them become digests.
     """
-    whole = whole_rows(arrays)
-    widest = max((x.shape[1] * x.dtype.itemsize for x in whole), default=1)
-    most = min(ENDS, max(1, END_BYTES // max(1, widest)))
-    ends = compute(*[array[end] for end in (slice(most), slice(-most, None)) for array in whole])
-    named = [
-        values if values.dtype.kind in "biuf" else _marked(text(values, name, missing=None))
-        for name, values in labels.items()
-    ]
+    options = {k: digest([x]) if isinstance(x, np.ndarray) else x for k, x in asked.items()}
     return {
-        "chunks": digest([np.array(whole[0].chunks[0])]),
-        "labels": digest(named),
-        "values": digest([np.asarray(end) for end in ends]),
+        **options,
+        "chunks": digest([np.array(arrays[0].chunks[0])]),
+        "labels": {name: digest([by_value(values, name)]) for name, values in labels.items()},
+        "values": digest_of_chunks(arrays),
     }
-
-
-def _marked(texts: NDArray[np.object_]) -> NDArray[np.str_]:
-    """Return texts in which a missing label differs from an empty one."""
-    return np.array(["" if label is None else f"={label}" for label in texts], "U")

@@ -65,7 +65,7 @@ class PairTable(NetworkPlotMethods):
         parts: Parts,
         row: str,
         value: str,
-        names: Callable[[], NDArray[Any]] | None = None,
+        names: Callable[[], Any] | None = None,
         attrs: Mapping[str, Any] | None = None,
     ) -> None:
         self._parts, self.row, self.value, self._names = parts, row, value, names
@@ -248,7 +248,8 @@ class PairTable(NetworkPlotMethods):
         from genobit.data.pairs.network import Network
 
         edges = self.to_dataframe()
-        names = _names_in(edges, self.row) if self._names is None else self._names()
+        found = _names_in(edges, self.row) if self._names is None else self._names()
+        names = np.asarray(found)
         return Network(edges, names, self.row, self.value, {**edges.attrs, **self.attrs})
 
     def __repr__(self) -> str:

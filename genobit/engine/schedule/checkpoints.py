@@ -13,7 +13,8 @@ import os
 import re
 import tempfile
 import zipfile
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,9 +22,10 @@ import numpy as np
 
 from genobit.engine.files import WRITE, disk_full_named, local_path
 from genobit.engine.options import require_fits
+from genobit.engine.schedule.names import as_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -38,8 +40,11 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     """Finished units of one run. Enter it to lock the folder.
 
     ``folder`` is made if it is missing. ``question`` describes the run as JSON; units of different
-    questions are never mixed. Raises ValueError if the folder holds another run or other files, and
-    RuntimeError if another run is using it.
+    questions, or of different versions of genobit, are never mixed. Raises ValueError if the folder
+    holds another run or other files, and RuntimeError if another run is using it.
+
+    A run begins with its first unit, or when ``begun(question)`` is true. Before that, another run
+    may take the folder, and an error removes it. Messages call the folder ``called``.
 
     Examples
     --------
@@ -53,7 +58,14 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     >>> folder.cleanup()
     """
 
-    def __init__(self, folder: str | os.PathLike[str], question: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        question: Mapping[str, Any],
+        *,
+        called: str = "checkpoint=",
+        begun: Callable[[Mapping[str, Any]], bool] = lambda _: False,
+    ) -> None:
         from filelock import FileLock
 
         given: object = folder
@@ -66,7 +78,10 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise ValueError(msg)
         self.folder = local_path(folder, "checkpoint=", WRITE)
         # JSON turns tuples into lists: convert here too, for the comparison with the file.
-        self._question = json.loads(json.dumps({"format": FORMAT, **question}))
+        asked = {"format": FORMAT, "genobit": version("genobit"), **question}
+        self._question = json.loads(json.dumps(asked))
+        self._name, self._has_begun = f"{called}{str(self.folder)!r}", begun
+        self._made: list[Path] = []
         self._lock = FileLock(self.folder / LOCK, timeout=0)
 
     def __enter__(self) -> Self:
@@ -74,17 +89,18 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         from filelock import Timeout
 
         if self.folder.exists() and not self.folder.is_dir():
-            msg = f"checkpoint={str(self.folder)!r} is a file: name a folder"
+            msg = f"{self._name} is a file: name a folder"
             raise ValueError(msg)
+        self._made = [at for at in (self.folder, *self.folder.parents) if not at.exists()]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            msg = f"checkpoint={str(self.folder)!r} cannot be created ({error.strerror})"
+            msg = f"{self._name} cannot be created ({error.strerror})"
             raise OSError(error.errno, f"{msg}: name another folder") from error
         try:
             self._lock.acquire()
         except Timeout:
-            msg = f"another run uses checkpoint={str(self.folder)!r}: name another folder"
+            msg = f"another run uses {self._name}: name another folder"
             raise RuntimeError(msg) from None
         try:
             self._begin()
@@ -93,9 +109,22 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Unlock the folder."""
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        """Unlock the folder; remove it after an error if no unit is finished."""
+        removed = failed is not None and not self.begun()
+        if removed:
+            (self.folder / MANIFEST).unlink(missing_ok=True)
         self._lock.release()
+        if removed:
+            # Windows removes no file that is locked.
+            (self.folder / LOCK).unlink(missing_ok=True)
+            with suppress(OSError):
+                for at in self._made:
+                    at.rmdir()
+
+    def begun(self) -> bool:
+        """Return whether anything of the run in the folder is finished."""
+        return bool(self.units()) or self._has_begun(self._question)
 
     def _begin(self) -> None:
         """Resume the run in the folder, or write the manifest of a new one."""
@@ -103,34 +132,43 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             left.unlink()
         manifest = self.folder / MANIFEST
         if manifest.exists():
-            self._compare(manifest)
-            return
-        others = sorted(p.name for p in self.folder.iterdir() if p.name != LOCK)
-        if others:
+            there = self._read(manifest)
+            if there.get("format") != FORMAT or self.units() or self._has_begun(there):
+                self._compare(there)
+                return
+        elif others := sorted(p.name for p in self.folder.iterdir() if p.name != LOCK):
             msg = (
-                f"checkpoint={str(self.folder)!r} has no {MANIFEST} and holds {others[0]!r}: it is "
-                "not the folder of a run; name an empty or a new one"
+                f"{self._name} has no {MANIFEST} and holds {others[0]!r}: it is not the folder of "
+                "a run; name an empty or a new one"
             )
             raise ValueError(msg)
         text = json.dumps(self._question, indent=1, sort_keys=True)
         self._replace(manifest, text.encode())
 
-    def _compare(self, manifest: Path) -> None:
+    def _read(self, manifest: Path) -> dict[str, Any]:
+        """Return the question of the run in the folder."""
         try:
-            there = json.loads(manifest.read_bytes())
-            different = [k for k in self._question if there.get(k) != self._question[k]]
-        except (ValueError, AttributeError) as error:
+            return dict(json.loads(manifest.read_bytes()))
+        except (ValueError, TypeError) as error:
             msg = f"{manifest} is damaged ({error}): name another folder, or empty this one"
             raise ValueError(msg) from error
-        different += [k for k in there if k not in self._question]
+
+    def _compare(self, there: Mapping[str, Any]) -> None:
+        """Raise ValueError if the folder holds another run."""
+        known = {**self._question, **there}
+        different = [k for k in known if there.get(k) != self._question.get(k)]
         if different:
             key = different[0]
-            msg = (
-                f"checkpoint={str(self.folder)!r} holds another run: its {key} is "
-                f"{there.get(key)!r}, not {self._question.get(key)!r}"
-                + (f" (and {', '.join(different[1:])} differ)" if different[1:] else "")
-                + "; name another folder"
-            )
+            ours, theirs = self._question.get(key), there.get(key)
+            said = f"its {key} is {theirs!r}, not {ours!r}"
+            if isinstance(ours, dict) and isinstance(theirs, dict):
+                # They are long, or digests: name the first that differs.
+                first = next(k for k in {**theirs, **ours} if ours.get(k) != theirs.get(k))
+                said = f"its {key} differ in {first!r}"
+            elif isinstance(ours, str) and re.fullmatch("[0-9a-f]{32}", ours):
+                said = f"its {key} differ"
+            others = f" (and {', '.join(different[1:])} differ)" if different[1:] else ""
+            msg = f"{self._name} holds another run: {said}{others}; name another folder"
             raise ValueError(msg)
 
     def _replace(self, path: Path, content: bytes) -> None:
@@ -185,10 +223,7 @@ def digest(parts: Iterable[NDArray[Any] | bytes | str]) -> str:
     """
     found = hashlib.blake2b(digest_size=16)
     for part in parts:
-        if isinstance(part, np.ndarray):
-            found.update(f"{part.dtype.str}{part.shape}".encode())
-            found.update(np.ascontiguousarray(part).data)
-        else:
-            found.update(part.encode() if isinstance(part, str) else part)
+        for piece in as_bytes(part) if isinstance(part, np.ndarray) else (part,):
+            found.update(piece.encode() if isinstance(piece, str) else piece)
         found.update(b"\0")
     return found.hexdigest()

@@ -19,7 +19,7 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -49,7 +49,7 @@ def layer_name(prefix: str, *inputs: Any) -> str:
 
 def named_layer(
     prefix: str,
-    make: Callable[..., dict[Any, Any]],
+    make: Callable[..., Mapping[Any, Any]],
     *inputs: Any,
     above: HighLevelGraph | None = None,
 ) -> tuple[str, HighLevelGraph]:
@@ -116,13 +116,17 @@ def _parts(x: Any) -> list[Any] | None:
 
 def _values(array: NDArray[Any]) -> tuple[Any, ...]:
     """Return an array as its dtype, shape and bytes."""
-    what = str(array.dtype), array.shape
-    if array.dtype.kind in "OT":
-        return (*what, *_texts(array.ravel().tolist()))
-    if array.nbytes <= SMALL:
-        return (*what, array.tobytes())
     # dask names a memory map by its bytes alone, without type and shape.
-    return (*what, np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    what, *parts = as_bytes(array)
+    return (what, *(x.tobytes() if x.nbytes <= SMALL else x for x in parts))
+
+
+def as_bytes(array: NDArray[Any]) -> tuple[Any, ...]:
+    """Return the dtype and shape of an array of any type as text, and its values as bytes."""
+    what = f"{array.dtype}{array.shape}"
+    if array.dtype.kind in "OT":
+        return what, *_texts(array.ravel().tolist())
+    return what, np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 def _texts(labels: list[Any]) -> list[NDArray[np.uint8]]:

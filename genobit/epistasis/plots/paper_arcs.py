@@ -194,7 +194,7 @@ class _Page:
         frame.spines["left"].set_bounds(*(ends if high > low else (0, ends[1])))
         ticks, texts = self.ticks
         frame.set_yticks(np.interp(ticks, [low, high], ends) if high > low else ends[1:], texts)
-        frame.set_ylabel(found.found.label, parse_math=False)
+        frame.set_ylabel(found.found.label)
         across = size_of(frame)[0]
         frame.yaxis.set_label_coords(-(self.beside - 2.6) / across, float(np.mean(ends)) / rise)
         if self.threshold is None:

@@ -213,7 +213,7 @@ class _Page:
             frame.xaxis.set_minor_locator(NullLocator())
         else:
             frame.xaxis.set_major_locator(MaxNLocator(6 if size_of(frame)[0] > 90 else 4))
-        frame.set_xlabel(f"Best {self.found.label} of a permutation", parse_math=False)
+        frame.set_xlabel(f"Best {self.found.label} of a permutation")
         low, high = frame.get_ylim()
         frame.set_ylabel("Permutations")
         frame.yaxis.set_label_coords(-7.5 / size_of(frame)[0], (middle - low) / (high - low))

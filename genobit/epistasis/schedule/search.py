@@ -218,12 +218,9 @@ class CombinationSearch:
 
     def question(self) -> dict[str, Any]:
         """Return everything that determines the result; a checkpoint refuses another search."""
-        from importlib.metadata import version
-
         cut, top, score, scope = self.work
         return {
             **self._about,
-            "genobit": version("genobit"),
             "order": cut.order,
             "top": top,
             "variants": cut.variants,

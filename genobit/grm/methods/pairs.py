@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,7 +92,6 @@ class RelativesMethods:
         from genobit.data.pairs.parts import GraphParts, identity
         from genobit.data.pairs.table import PairTable
         from genobit.data.selection import names_along
-        from genobit.engine.schedule.checkpoints import digest
         from genobit.grm import kinship, pairs
 
         check_threshold(threshold)
@@ -114,23 +114,21 @@ class RelativesMethods:
         }
         about = {"method": method, "threshold": float(threshold), "missing": missing}
 
-        def question() -> dict[str, Any]:
-            frequency = None
-            if allele_frequency is not None:
-                frequency = digest([given_frequency(self._ds, allele_frequency)])
-            return {
-                **about,
-                "allele_frequency": frequency,
-                "count_monomorphic": count_monomorphic,
-                "variants": digest([] if kept is None else [kept]),
-                **identity(packed.rows(self._ds), columns),
-            }
-
+        frequency = allele_frequency
+        if frequency is not None:
+            frequency = given_frequency(self._ds, frequency)
+        options = {
+            **about,
+            "allele_frequency": frequency,
+            "count_monomorphic": count_monomorphic,
+            "variants": kept,
+        }
+        question = partial(identity, packed.rows(self._ds), columns, options)
         return PairTable(
             GraphParts(*pairs.pair_tiles(values, method, threshold, columns), question),
             "sample",
             method,
-            lambda: names_along(self._ds, model.SAMPLES).to_numpy(),
+            partial(names_along, self._ds, model.SAMPLES),
             about,
         )
 

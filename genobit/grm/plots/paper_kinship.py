@@ -293,7 +293,6 @@ def _write_notes(axes: Axes, room: Room, notes: list[str]) -> None:
         color=LIGHT.slate,
         ha="right",
         va="bottom",
-        parse_math=False,
     )
 
 
@@ -359,7 +358,6 @@ def _write(axes: Axes, texts: list[_Text], places: list[np.ndarray | None] | Non
             (box[1] + box[3]) / 2 / height,
             text.text,
             fontsize=NOTE_PT,
-            parse_math=False,
             color=LIGHT.slate,
             ha="right" if right else "left",
             va="center",

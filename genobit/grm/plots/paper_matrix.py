@@ -272,7 +272,6 @@ def _draw_blocks(axes: Axes, shown: MatrixPanel) -> None:
                     text,
                     ha="center",
                     transform=axes.transAxes,
-                    parse_math=False,
                 )
                 break
 
@@ -378,7 +377,6 @@ def _draw_key(axes: Axes, shown: MatrixPanel, top: float, side: float) -> None:
             at / height,
             entry.name,
             fontsize=NOTE_PT,
-            parse_math=False,
             va="center",
             transform=axes.transAxes,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -224,7 +225,7 @@ def _table(
     attrs = {**attributes, "threshold": parts.query.threshold, "fdr": parts.query.fdr}
     if share is not None:
         attrs["share"] = list(parts.query.share)
-    return PairTable(parts, row, "tau", lambda: unique, attrs)
+    return PairTable(parts, row, "tau", partial(np.asarray, unique), attrs)
 
 
 def _names(side: xr.DataArray, names: str | None) -> NDArray[Any]:

@@ -123,4 +123,5 @@ def _labelled(
     if contig is not None:
         variables["contig"] = contig[ends["first"]]
     coords = {**labels.along(ds, model.VARIANTS), "block": (model.VARIANTS, block)}
-    return xr.Dataset({name: (BLOCKS, values) for name, values in variables.items()}, coords)
+    columns = {name: (BLOCKS, labels.as_column(values)) for name, values in variables.items()}
+    return xr.Dataset(columns, coords)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from genobit.data import model, packed
@@ -81,7 +82,6 @@ class LDPairsMethods:
         from genobit.data.pairs.table import PairTable
         from genobit.data.selection import names_along
         from genobit.engine.schedule.blocks import ordered
-        from genobit.engine.schedule.checkpoints import digest
         from genobit.engine.schedule.windows import in_rows, wide_rows
         from genobit.ld import matrix
 
@@ -104,17 +104,14 @@ class LDPairsMethods:
         planes = in_rows(planes, rows_of(ds, layout, last))
         asked: dict[str, Any] = {"statistic": statistic, "threshold": float(threshold)}
 
-        def question() -> dict[str, Any]:
-            found = identity(ordered(planes, layout), labels)
-            windows = digest([last])
-            return {**asked, "layout": layout.to_attributes(), "windows": windows, **found}
-
+        options = {**asked, "layout": layout.to_attributes(), "windows": last}
+        question = partial(identity, ordered(planes, layout), labels, options)
         tiles = matrix.pair_tiles(planes, layout, last, threshold, labels, statistic)
         about = asked if window is None else {**asked, "window": named_window(window)}
         return PairTable(
             GraphParts(*tiles, question),
             "variant",
             statistic,
-            lambda: names_along(ds, model.VARIANTS).to_numpy(),
+            partial(names_along, ds, model.VARIANTS),
             {**about, model.COUNTED_ALLELE: model.counted_allele(ds)},
         )

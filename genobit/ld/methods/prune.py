@@ -362,4 +362,4 @@ def _labels_at(
     if not along:
         return {}
     at = xr.Dataset(coords=along).isel({model.VARIANTS: variants}).rename({model.VARIANTS: dim})
-    return {f"{dim[:-1]}_{name}": at[name].variable for name in at.coords}
+    return {f"{dim[:-1]}_{x}": labels.as_objects(at[x].variable, str(x)) for x in at.coords}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 
-from genobit.visual.style import WIDTH, margins, number, scale_of
+from genobit.visual.style import WIDTH, margins, number, printable, scale_of
 from genobit.visual.tokens import GROUPS
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _population(
     points = hv.Points(columns, ["distance", "mean"], "pairs").opts(
         color=colour, size=5, alpha=0.6, tools=["hover"]
     )
-    text = f"{name}: {_half(one, factor, unit)}" if name else ""
+    text = f"{printable(name)}: {_half(one, factor, unit)}" if name else ""
     misfits = str(one["fit"].item()) == "does not fit"
     curve = hv.Curve(_curve(one, scale), "distance", "mean", label=text).opts(
         color=colour, line_dash="dotted" if misfits else "solid"

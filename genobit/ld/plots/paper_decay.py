@@ -282,7 +282,7 @@ class _Page:
             frame.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
         frame.yaxis.set_major_locator(MaxNLocator(5))
         frame.set_xlabel(f"Distance between the variants ({unit})")
-        frame.set_ylabel(f"Mean {SYMBOLS[self.statistic]}")
+        frame.set_ylabel(f"Mean {SYMBOLS[self.statistic]}", parse_math=True)
         frame.yaxis.set_label_coords(-8.2 / across, 0.5)
 
     def _names(self, axes: Axes, frame: Axes, left: float, top: float, width: float) -> None:

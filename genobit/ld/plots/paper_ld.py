@@ -97,7 +97,7 @@ def heatmap_of(r2: xr.DataArray, look: PictureOptions) -> Paper:
 def _notes(matrix: xr.DataArray, look: PictureOptions) -> list[str]:
     _, scale = computed(matrix)
     bins = look.lay_out(matrix["variant_position_1"].values)
-    what, marks = description(matrix, scale, bins, look).split("\n")
+    what, marks = description(matrix, scale, bins, look).rsplit("\n", 1)
     shown = [mark for mark in marks.split("; ") if mark != "pixel: one pair"]
     if look.blocks is not None:
         shown.append("outlined: haplotype blocks")
@@ -158,7 +158,6 @@ def write_lines(axes: Axes, lines: list[str], x: float, top: float, side: str) -
             va="baseline",
             fontsize=NOTE_PT,
             color=LIGHT.slate,
-            parse_math=False,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -63,8 +63,9 @@ def draw_association(
             fontsize=NOTE_PT,
             color=LIGHT.quiet,
             va="baseline",
+            parse_math=True,
         )
-    shown.set_ylabel("$-\\log_{10}\\,P$")
+    shown.set_ylabel("$-\\log_{10}\\,P$", parse_math=True)
     shown.yaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     _position_axis(shown, view)
     _draw_legend(axes, layout)
@@ -187,7 +188,6 @@ def _name_lead(
         fontsize=TITLE_PT,
         fontweight="bold",
         va="center_baseline",
-        parse_math=False,
         zorder=5,
     )
 
@@ -236,7 +236,7 @@ def _position_axis(axes: Axes, view: RegionView) -> None:
     kind = "chromosome" if bare.isdigit() or bare in {"X", "Y", "MT", "Z", "W"} else "contig"
     name = bare if kind == "chromosome" else view.contig
     where = f" on {kind} {name}" if name else ""
-    axes.set_xlabel(f"Position{where} (Mb)".replace("$", "\\$"))
+    axes.set_xlabel(f"Position{where} (Mb)")
 
 
 def _draw_rates(axes: Axes, found: tuple[np.ndarray, np.ndarray], layout: Layout) -> None:
@@ -266,8 +266,10 @@ def _draw_legend(axes: Axes, layout: Layout) -> None:
         y = ROW * (k + 0.45)
         for x, text, bin_ in row:
             if bin_ == TITLE:
+                # A name may hold dollars, and beside a formula they need a backslash.
                 title = "$r^2$ with " + text.replace("$", "\\$")
-                legend.text(x, y, title, va="center_baseline", fontsize=NOTE_PT)
+                look: dict[str, Any] = {"va": "center_baseline", "fontsize": NOTE_PT}
+                legend.text(x, y, title, parse_math=True, **look)
                 continue
             legend.scatter(
                 [x + 1.0],

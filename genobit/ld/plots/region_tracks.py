@@ -58,7 +58,6 @@ def draw_genes(axes: Axes, view: RegionView, layout: Layout) -> Axes | None:
                 fontsize=BASE_PT,
                 style="italic",
                 va="baseline",
-                parse_math=False,
             )
     shown.add_collection(PolyCollection(bars, facecolors=LIGHT.slate, edgecolors="none"))
     shown.add_collection(

@@ -108,9 +108,10 @@ def _entries(ds: xr.Dataset, numbers: Any) -> Entries:
 
 
 def _carried(ds: xr.Dataset) -> dict[Hashable, Any]:
-    dims = {(model.VARIANTS,): SITES, (model.SAMPLES,): TAXA}
+    dims: dict[tuple[Hashable, ...], str] = {(model.VARIANTS,): SITES, (model.SAMPLES,): TAXA}
+    left_out = {model.SAMPLE_ID, *ds.dims}
+    names = [k for k, x in ds.variables.items() if x.dims in dims and k not in left_out]
     return {
-        name: (dims[variable.dims], labels.of_result(ds, name).data, variable.attrs)
-        for name, variable in ds.variables.items()
-        if variable.dims in dims and name not in {model.SAMPLE_ID, *ds.dims}
+        name: (dims[variable.dims], variable.data, variable.attrs)
+        for name, variable in labels.of_result(ds, names).items()
     }

@@ -282,11 +282,9 @@ def _labelled(
         variables["split"] = ((TREES, "splits", TAXA), members, sides)
     attrs = {
         **about,
-        "taxa": taxa,
         "proven": found.proven,
         "all_found": found.complete,
         "partial": found.partial,
         "bootstrap": len(found.resamples),
     }
-    coords = {TAXA: text(taxa)} if plan.bootstrap else {}
-    return xr.Dataset(variables, coords, attrs)
+    return xr.Dataset(variables, {TAXA: text(taxa)}, attrs)

@@ -61,7 +61,7 @@ def draw(axes: Axes, plan: Plan, size: tuple[float, float]) -> None:
 def _write(axes: Axes, x: float, y: float, words: str, points: float, **how: Any) -> None:
     """Write one line with its baseline at y. A dollar sign is a dollar sign."""
     how = {"fontfamily": family(), "color": LIGHT.ink} | how
-    axes.text(x, y, words, fontsize=points, va="baseline", parse_math=False, **how)
+    axes.text(x, y, words, fontsize=points, va="baseline", **how)
 
 
 def _write_middle(axes: Axes, x: float, y: float, words: str, points: float, **how: Any) -> None:

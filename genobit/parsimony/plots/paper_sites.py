@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data.alignment import SITES, TAXA, alignment_of
+from genobit.data.alignment import SITES, TAXA, alignment_of, states_of
 from genobit.data.alphabets import MISSING, NUCLEOTIDE_CODES, NUCLEOTIDES, symbols_of
 from genobit.data.characters import Coding
 from genobit.data.checks import is_whole
@@ -107,11 +107,11 @@ def tip_characters(ancestors: xr.Dataset, alignment: xr.DataArray | None) -> Tip
         data = states.data[:n_tips]
         if states.chunks is not None:
             data = whole_columns(data)
-        symbols = ancestors.attrs.get("states")
+        symbols = states_of(ancestors.attrs)
         if symbols is None:
             seen = {state for entry in np.unique(np.asarray(data)) for state in members(str(entry))}
-            symbols = symbols_of("standard", seen) or ("0",)
-        return TipCharacters(data, Coding("standard", tuple(map(str, symbols)), gap), exact=False)
+            symbols = list(symbols_of("standard", seen) or "0")
+        return TipCharacters(data, Coding("standard", tuple(symbols), gap), exact=False)
     if not isinstance(alignment, xr.DataArray):
         raise TypeError(
             f"alignment= is a {type(alignment).__name__}: give the DataArray (taxa, sites) that "

@@ -185,7 +185,7 @@ class _Page:
         most = 8 if across > 90 else 4
         along = whole_ticks(0, last, most)
         frame.set_xticks(along, [f"{tick:,}" for tick in along])
-        frame.set_xlabel(self._axis_label(across), parse_math=False)
+        frame.set_xlabel(self._axis_label(across))
         frame.set_ylabel("Length (changes)")
         frame.yaxis.set_label_coords(-(left - MARGIN - 1.4) / across, 0.5)
         if bars and np.isfinite(self.ended).any():

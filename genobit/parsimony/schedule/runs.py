@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 
 def question(plan: Plan) -> dict[str, Any]:
     """Return the parameters of a search, by which a checkpoint is matched to it."""
-    from importlib.metadata import version
-
     start = plan.start if isinstance(plan.start, str) else digest([plan.start])
     asked = plan._asdict()
     del asked["patterns"], asked["drawn"]
     drawn = [part.reshape(-1) for part in plan.drawn if part is not None]
     patterns = digest([plan.patterns.sets, plan.patterns.weights, *drawn])
-    return {"genobit": version("genobit"), **asked, "start": start, "patterns": patterns}
+    return {**asked, "start": start, "patterns": patterns}
 
 
 class Run:

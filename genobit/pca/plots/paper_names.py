@@ -123,5 +123,4 @@ def _write(axes: Axes, name: str, box: np.ndarray, own: np.ndarray, colour: str)
         transform=axes.transAxes,
         path_effects=[withStroke(linewidth=CASING_PT, foreground=LIGHT.paper)],
         zorder=5,
-        parse_math=False,
     )

@@ -8,11 +8,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
+from matplotlib.ticker import FixedLocator
 
+from genobit.visual.style import printable
 from genobit.visual.tokens import AXIS_PT, BASE_PT, FONTS, LIGHT, NOTE_PT, TITLE_PT
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 INCH = 25.4
@@ -31,6 +35,8 @@ _STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": list(FONTS),
     "font.size": BASE_PT,
+    # Labels are text, whatever dollars they have. A formula asks for parse_math=True.
+    "text.parse_math": False,
     "mathtext.fontset": "custom",
     # The default is a cursive font, and matplotlib warns where there is none.
     "mathtext.cal": "sans",
@@ -100,18 +106,34 @@ def page_of(paper: Paper, width_mm: float) -> Figure:
             figure = Figure(size, facecolor=LIGHT.paper, layout=engine)
             axes = figure.add_subplot()
         paper.draw(axes)
+        _show_controls(figure)
     return figure
 
 
 def draw_on(paper: Paper, axes: Axes) -> Axes:
     """Draw the form into an axes of the user's own figure, and return the axes."""
+    for text in axes.findobj(Text):
+        text.set_parse_math(False)
     with style():
         paper.draw(axes)
+    _show_controls(axes)
     # matplotlib looks for "sans-serif" when it draws, and warns of each font that is missing.
     for text in axes.findobj(Text):
         text.set_fontfamily(family())
         text.set_math_fontfamily(mpl.rcParams["mathtext.fontset"])
     return axes
+
+
+def _show_controls(artist: Artist) -> None:
+    """Replace control characters of labels, which SVG cannot hold and no font has."""
+    for text in artist.findobj(Text):
+        text.set_text(printable(text.get_text()))
+    for axis in artist.findobj(Axis):
+        # matplotlib makes the names of fixed ticks anew each time that it draws.
+        if isinstance(axis.get_major_locator(), FixedLocator):
+            names = [name.get_text() for name in axis.get_majorticklabels()]
+            if (shown := [printable(name) for name in names]) != names:
+                axis.set_ticks(axis.get_majorticklocs(), shown)
 
 
 @cache

@@ -12,7 +12,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 from genobit.visual.paper.page import INCH, family, style
-from genobit.visual.style import number
+from genobit.visual.style import number, printable
 from genobit.visual.tokens import BASE_PT, LIGHT, NOTE_PT
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def text_size(
             weight="bold" if bold else "normal",
             style="italic" if italic else "normal",
         )
-        width, height, _ = measured(text, font, ismath=math)
+        width, height, _ = measured(printable(text).replace("\n", " "), font, ismath=math)
         least = measured("lp", font, ismath=False)[1]
     return millimetres(float(width)), millimetres(float(max(height, least)))
 
@@ -103,7 +103,7 @@ def block_size(text: str, size: float = BASE_PT, *, bold: bool = False) -> tuple
 
 def write_text(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
     """Write text in the font that `text_size` measures, also in a figure of the user."""
-    usual: dict[str, Any] = {"fontsize": NOTE_PT, "va": "center", "parse_math": False}
+    usual: dict[str, Any] = {"fontsize": NOTE_PT, "va": "center"}
     axes.text(x, y, text, fontfamily=family(), **(usual | look))
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import dask
@@ -16,6 +17,8 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.data.pairs import parquet
+from genobit.engine.schedule.checkpoints import Checkpoint
 from tests.cohorts import cohort, random_calls
 
 WINDOW = 9
@@ -171,8 +174,60 @@ def test_another_question__is_refused(tmp_path: Path) -> None:
         "chunks": (ds.chunk(variants=5), 0.5, WINDOW),
     }
     for key, (genotype, threshold, window) in others.items():
-        with pytest.raises(ValueError, match=f"holds another run: its {key} is"):
+        with pytest.raises(ValueError, match=f"holds another run: its {key} (is|differ)"):
             genotype.genobit.ld_pairs(threshold=threshold, window=window).to_parquet(tmp_path)
+
+
+def corrected() -> xr.Dataset:
+    """The same cohort with one variant in the middle changed."""
+    calls = random_calls(3, 60, 50, missing=0.05)
+    calls[29] = calls[31]
+    return cohort(calls, contigs=2).genobit.pack().chunk(variants=8)
+
+
+TABLES = {
+    "ld_pairs": lambda ds: ds.genobit.ld_pairs(threshold=0.01, window=WINDOW),
+    "grm_pairs": lambda ds: ds.genobit.grm_pairs("ibs", threshold=0.0),
+    "kendall_pairs": lambda ds: ds.genobit.kendall_pairs(0.1, None),
+}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_finished_folder__is_of_these_data_or_refused(
+    tmp_path: Path, table: Callable[[xr.Dataset], gb.PairTable], capsys: pytest.CaptureFixture[str]
+) -> None:
+    table(genotypes()).to_parquet(tmp_path)
+    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.parquet")}
+    with pytest.raises(ValueError, match="holds another run: its values differ"):
+        table(corrected()).to_parquet(tmp_path)
+    # In other chunks of samples or words, from another place: equal data.
+    table(genotypes().compute().chunk(variants=8)).to_parquet(tmp_path, progress=True)
+    assert "is complete: nothing is computed" in capsys.readouterr().err
+    assert before == {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.parquet")}
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_first_attempt_that_failed__blocks_nothing(
+    tmp_path: Path, killed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, folder = TABLES["ld_pairs"], tmp_path / "pairs"
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "write", fail)
+        if killed:
+            # A killed process removes nothing.
+            patch.setattr(Checkpoint, "__exit__", lambda self, *_: self._lock.release())
+            patch.setattr(parquet, "_remove", lambda _: None)
+        with pytest.raises(OSError, match="No space left"):
+            table(genotypes()).to_parquet(folder)
+    assert folder.exists() == killed
+    right = table(corrected().isel(variants=slice(16)))
+    pd.testing.assert_frame_equal(
+        written(right.to_parquet(folder)), right.to_dataframe(), check_dtype=False
+    )
 
 
 def test_folder_of_something_else__is_refused(tmp_path: Path) -> None:

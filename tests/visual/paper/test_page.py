@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import matplotlib as mpl
+import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.figure import Figure as Page
 
 from genobit.visual.figure import Figure
 from genobit.visual.paper.page import INCH, Paper, draw_on, page_of, panel, size_of
+from tests.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +26,34 @@ PLAIN = Paper(lambda axes: axes.plot([1, 2]), lambda width: width / 2)
 
 def curve() -> Figure:
     return Figure(hv.Curve([1, 3, 2]).opts(title="three points", xlabel="distance (kb)"))
+
+
+LABELS = ["$$", "$\\frac$", "a\nb", "a\x01b", "a\rb", "\x00", "<b>&"]
+
+
+@pytest.mark.parametrize("label", LABELS, ids=repr)
+def test_labels__are_text(label: str, tmp_path: Path) -> None:
+    """Not formulas, and without characters that SVG cannot hold."""
+    ds = cohort(random_calls(1, 30, 24)).assign(
+        variant_contig=("variants", np.full(30, f"c{label}", object)),
+        sample_population=("samples", np.array([f"{label}{k % 2}" for k in range(24)], object)),
+    )
+    ds = ds.drop_vars("contig_id", errors="ignore")
+    values = np.random.default_rng(0).normal(size=(12, 30))
+    names = [f"{label}{k}" for k in range(12)]
+    genes = xr.DataArray(values, {"genes": names}, ("genes", "samples"))
+    for k, result in enumerate(
+        (
+            ds.genobit.ld(),
+            ds.genobit.ld_score(10),
+            ds.genobit.ld_decay("30kb", populations="sample_population"),
+            ds.genobit.grm(),
+            genes.genobit.kendall(dim="samples"),
+        )
+    ):
+        path = tmp_path / f"{k}.svg"
+        result.genobit.plot().save(path)
+        ET.parse(path)
 
 
 def test_a_page_has_its_size_in_millimetres() -> None:
@@ -56,7 +88,7 @@ def test_a_users_axes_need_no_font_that_the_system_may_lack(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     axes = Page().add_subplot()
-    draw_on(Paper(lambda axes: axes.set_title("$r^2$"), lambda width: width), axes)
+    draw_on(Paper(lambda axes: axes.set_title("$r^2$", parse_math=True), lambda width: width), axes)
     with mpl.rc_context({"font.cursive": ["no such font"]}):
         axes.figure.canvas.draw()
     assert not caplog.records
