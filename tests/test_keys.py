@@ -213,9 +213,7 @@ def plink(folder: Path, seed: int) -> Opening:
 
 
 def pgen(folder: Path, seed: int) -> Opening:
-    for path in folder.glob("cohort.*"):
-        path.unlink()
-    gb.to_pgen(cohort(random_calls(seed, 9, 5)), folder / "cohort")
+    gb.to_pgen(cohort(random_calls(seed, 9, 5)), folder / "cohort", overwrite=True)
     return lambda: gb.open_pgen(folder / "cohort").call_genotype
 
 
@@ -227,13 +225,14 @@ def bgen(folder: Path, seed: int) -> Opening:
 
 
 def gcta(folder: Path, seed: int) -> Opening:
-    gb.to_gcta(cohort(random_calls(seed, 30, 5)).genobit.grm("gcta"), folder / "grm")
+    grm = cohort(random_calls(seed, 30, 5)).genobit.grm("gcta")
+    gb.to_gcta(grm, folder / "grm", overwrite=True)
     return lambda: gb.open_gcta(folder / "grm")
 
 
 def plink_rel(folder: Path, seed: int) -> Opening:
     grm = cohort(random_calls(seed, 30, 5)).genobit.grm("gcta")
-    gb.to_plink_rel(grm, folder / "rel", form="square-bin")
+    gb.to_plink_rel(grm, folder / "rel", form="square-bin", overwrite=True)
     return lambda: gb.open_plink_rel(folder / "rel")
 
 
