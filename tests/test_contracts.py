@@ -110,6 +110,7 @@ def test_tables_without_rows__keep_text(tmp_path: Path) -> None:
     ds = cohort(rng.integers(0, 2, (VARIANTS, SAMPLES, 2)).astype("int8"), contigs=2)
     blocks = ds.genobit.ld_blocks("1kb")
     clumps = ds.genobit.ld_clump(np.ones(VARIANTS), 0.5, 10, 1e-8, 0.1)
+    assert blocks.contig.values.astype(str).tolist() == []
     for table, columns in ((blocks, ["contig", "first_id"]), (clumps, ["clump_variant_id"])):
         assert table.sizes["blocks" if table is blocks else "clumps"] == 0
         path = tmp_path / f"{columns[0]}.nc"

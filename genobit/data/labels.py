@@ -84,7 +84,7 @@ def as_objects(variable: xr.Variable, name: str = "labels") -> xr.Variable:
     """Return a variable with text of any type as Python strings; other values are unchanged.
 
     xarray writes objects of strings to Zarr, netCDF and Parquet; Zarr does not specify fixed-width
-    text. Lazy variables stay lazy. Text without values gets numpy's text type, see `as_column`.
+    text. Lazy variables stay lazy. Text without values gets a fixed width, see `as_column`.
     """
     if not isinstance(variable.dtype, np.dtype):
         return xr.Variable(variable.dims, decoded(variable.values, name), variable.attrs)
@@ -103,9 +103,8 @@ def as_objects(variable: xr.Variable, name: str = "labels") -> xr.Variable:
 
 
 def as_column(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a column of a result: objects without values become text, not numbers, in files."""
-    empty = values.dtype.kind == "O" and not values.size
-    return values.astype(np.dtypes.StringDType()) if empty else values
+    """Return a column of a result: objects without values would become numbers in files."""
+    return values.astype("U1") if values.dtype.kind == "O" and not values.size else values
 
 
 def by_value(values: Any, name: str = "labels") -> NDArray[Any]:

@@ -203,12 +203,13 @@ def _fill(
     total = sum(array.npartitions for array in arrays.values())
     finished = {name: sorted({*_places(array)} - {*todo[name]}) for name, array in arrays.items()}
     done = sum(map(len, finished.values()))
-    for part in _batches(finished, SIDE):
+    side = min(map(_side, arrays.values()), default=SIDE)
+    for part in _batches(finished, side):
         _compare(place, arrays, part if every else part[:1])
         if not every:
             break
     with bar(progress=progress, total=total, initial=done, desc="chunks", unit="chunk") as steps:
-        for part in _batches(todo, min(map(_side, arrays.values()), default=SIDE)):
+        for part in _batches(todo, side):
             _write(place, arrays, part)
             steps.update(len(part))
 
@@ -222,20 +223,23 @@ def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
     for name, variable in result.variables.items():
         if variable.chunks is None:
             if (texts := labels.as_objects(variable, str(name))) is not variable:
-                changed[name] = texts
+                changed[name] = _of_any_width(texts)
             continue
         # Labels belong in memory. The type of objects on disk depends on their values.
         label = name in result.coords and variable.ndim == 1
         if label or variable.dtype.kind == "O":
-            changed[name] = labels.as_objects(variable.compute(), str(name))
+            changed[name] = _of_any_width(labels.as_objects(variable.compute(), str(name)))
         else:
-            # Zarr does not specify text of a fixed width.
-            fixed = variable.dtype.kind == "U"
-            found = variable.astype(np.dtypes.StringDType()) if fixed else variable
             sizes = {dim: max(sizes) for dim, sizes in variable.chunksizes.items()}
-            changed[name] = found.chunk(sizes)
+            changed[name] = _of_any_width(variable).chunk(sizes)
     # The compression of a source file does not belong to the result.
     return result.assign(changed).drop_encoding()
+
+
+def _of_any_width(variable: xr.Variable) -> xr.Variable:
+    """Return a variable without text of a fixed width, which Zarr does not specify."""
+    fixed = variable.dtype.kind == "U"
+    return variable.astype(np.dtypes.StringDType()) if fixed else variable
 
 
 def _describe(whole: xr.Dataset, arrays: dict[str, da.Array], place: Path, kept: Path) -> None:
