@@ -54,7 +54,7 @@ test-avx2: $(VENV)/.developer ## on a CPU with AVX-512, the tests of kernels aga
 	    -m "not (slow or distributed)" tests/engine/bits tests/engine/gemm tests/engine/simd/test_count_lanes.py \
 	    tests/engine/simd/test_vector.py tests/*/kernels; \
 	else \
-	  echo "This CPU has no AVX-512: make test ran the kernels of this level"; \
+	  echo "Not an x86 CPU with AVX-512: skipped"; \
 	fi
 
 test-slow: $(VENV)/.developer ## notebooks, clusters that fail, real data, other CPUs

@@ -5,6 +5,7 @@ May import: nothing of genobit. Every reader and writer of files takes its path 
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import re
@@ -159,3 +160,5 @@ def remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
         # After an error or Ctrl-C, a running thread makes the folder again for its last chunk.
         time.sleep(_LAST_CHUNK)
+    # A chunk may take longer than all tries.
+    atexit.register(shutil.rmtree, path, ignore_errors=True)

@@ -55,8 +55,8 @@ def serve(notebook: Path, arguments: Sequence[str]) -> None:
             "prelaunch_hook": without_notebook_only,
         },
         # A page that is left ends its kernel. A page whose browser is closed or killed does not. A
-        # page that lost its connection, or is still loading, has two minutes.
-        "MappingKernelManager": {"cull_idle_timeout": 120, "cull_interval": 30},
+        # page that lost its connection, as on a laptop that sleeps, has half an hour.
+        "MappingKernelManager": {"cull_idle_timeout": 1800, "cull_interval": 60},
     }
     # Voila reads no answers to its pings while a cell runs. With pings it would hang up in a cell
     # of 90 s, which compiling may take.

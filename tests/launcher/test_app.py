@@ -197,4 +197,4 @@ def test_kernels_without_a_page__end_by_default(monkeypatch: pytest.MonkeyPatch)
     seen: list[Any] = []
     monkeypatch.setattr(App, "launch_instance", lambda _, config, **others: seen.append(config))
     serve(Path("tour.ipynb"), [])
-    assert seen[0].MappingKernelManager.cull_idle_timeout == 120
+    assert seen[0].MappingKernelManager.cull_idle_timeout == 1800

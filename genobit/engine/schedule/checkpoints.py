@@ -112,13 +112,18 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
         """Unlock the folder; remove it after an error if no unit is finished."""
         removed = failed is not None and not self.begun()
+        lock, posix = self.folder / LOCK, os.name == "posix"
         if removed:
             (self.folder / MANIFEST).unlink(missing_ok=True)
+            if posix:
+                # Once it is released, another run may lock this file.
+                lock.unlink(missing_ok=True)
         self._lock.release()
         if removed:
-            # Windows removes no file that is locked.
-            (self.folder / LOCK).unlink(missing_ok=True)
             with suppress(OSError):
+                if not posix:
+                    # Windows removes no file that is locked.
+                    lock.unlink(missing_ok=True)
                 for at in self._made:
                     at.rmdir()
 

@@ -21,6 +21,7 @@ import numpy as np
 from dask._task_spec import DataNode, List, Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 
+from genobit.engine.schedule.computing import in_this_process
 from genobit.engine.schedule.names import layer_name, with_layer
 
 if TYPE_CHECKING:
@@ -199,7 +200,12 @@ class Grid(Tasks):
 
 
 def at_a_time(graph: HighLevelGraph, most: int) -> int:
-    """Return how many results of a graph to ask for at a time: ``most``, or fewer that fit."""
+    """Return how many results of a graph to ask for at a time: ``most``, or fewer that fit.
+
+    A cluster has the memory of all its workers, and starts tasks as they fit.
+    """
+    if not in_this_process():
+        return most
     layers = [layer for layer in graph.layers.values() if isinstance(layer, Tasks)]
     return min([most, *(layer.together for layer in layers)])
 

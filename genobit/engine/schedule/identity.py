@@ -51,16 +51,10 @@ def digest_of_inputs(arrays: Sequence[da.Array]) -> str | None:
     if not costly:
         return None
     taken = {below for name in costly for below in graph.dependencies[name]} - costly
-    # A layer may declare more dependencies than it has: leave out what other inputs are made of.
-    left, made_of = list(taken), set[str]()
-    while left:
-        new = graph.dependencies[left.pop()] - made_of
-        made_of |= new
-        left += new
     keys = [
         key
         for name, layer in graph.layers.items()
-        if name in taken - made_of
+        if name in taken
         for key in sorted(layer.get_output_keys(), key=_place)
     ]
     return _digest(graph, keys)

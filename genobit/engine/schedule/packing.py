@@ -219,7 +219,7 @@ def require_phased(calls: da.Array, phased: Any | None, numbers: NDArray[np.int6
     numbers: (variants,), the number of each variant in the message.
     """
     if phased is None:
-        phased = np.broadcast_to(np.False_, calls.shape[:2])
+        phased = da.zeros(calls.shape[:2], bool, chunks=calls.chunks[:2])
     positions = [
         da.from_array(along, chunks=(calls.chunks[axis],))
         for axis, along in enumerate((numbers, np.arange(calls.shape[1])))

@@ -191,10 +191,14 @@ class PairTasks(Tasks):
     def _gate(self, made: dict[Any, Task], pairs: list[tuple[int, int]], ahead: int) -> None:
         """Let leaves wait until the sums of all tiles are at most ``ahead`` leaves behind."""
         places = [(g, n) for g, chain in enumerate(self.chains) for n in range(len(chain.leaves))]
-        gate = layer_name(f"{self.name}-gate", pairs)
+        gate, mark = (layer_name(f"{self.name}-{kind}", pairs) for kind in ("gate", "mark"))
         for k, (g, n) in enumerate(places[ahead:]):
-            before = [self._sum_key(i, j, *places[k]) for i, j in pairs]
-            made[gate, k] = Task((gate, k), _passed, *map(TaskRef, before))
+            # A gate that took the sums themselves would hold them until the slowest tile has its.
+            for i, j in pairs:
+                key = (mark, i, j, k)
+                made[key] = Task(key, _passed, TaskRef(self._sum_key(i, j, *places[k])))
+            before = [TaskRef((mark, i, j, k)) for i, j in pairs]
+            made[gate, k] = Task((gate, k), _passed, *before)
             reference = TaskRef((gate, k))
             for i, j in pairs:
                 key = self._leaf_key(i, j, g, n)

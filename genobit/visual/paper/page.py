@@ -113,7 +113,8 @@ def page_of(paper: Paper, width_mm: float) -> Figure:
 def draw_on(paper: Paper, axes: Axes) -> Axes:
     """Draw the form into an axes of the user's own figure, and return the axes."""
     for text in axes.findobj(Text):
-        text.set_parse_math(False)
+        # Texts of the user stay as they are.
+        text.set_parse_math(text.get_parse_math() and bool(text.get_text()))
     with style():
         paper.draw(axes)
     _show_controls(axes)

@@ -170,9 +170,11 @@ def test_tiles__go_through_the_variants_together(
         if key[0] != layer.names["leaf" if alone else "add"] or key[-1] < ahead:
             continue
         (gate,) = (other for other in needs[key] if "-gate-" in other[0])
-        # The sums so far of all six tiles on and above the diagonal.
+        # A mark of the sum so far of each of the six tiles on and above the diagonal.
         assert len(needs[gate]) == 6
-        assert {other[-1] for other in needs[gate]} == {key[-1] - ahead}
+        sums = [other for mark in needs[gate] for other in needs[mark]]
+        assert len(sums) == 6
+        assert {other[-1] for other in sums} == {key[-1] - ahead}
     # A tile alone waits for none, and nothing waits on a cluster, whose scheduler unpickles it.
     elsewhere = object.__new__(type(layer))
     vars(elsewhere).update(layer.__getstate__())
