@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 HUMAN = 22
 """Number of autosomes of humans."""
+UNPLACED = "0"
+"""Chromosome of variants without a known place, in every file of PLINK."""
 _AFTER_THE_LAST = {1: "X", 2: "Y", 3: "XY", 4: "MT"}
 """PLINK's names of the numbers after the last autosome: 23 to 26 in humans."""
 _NUMBER = re.compile(r"0*([0-9]+?)(?:\.0)?")

@@ -109,13 +109,13 @@ def join(
 
 
 def _taken(source: Source, column: pd.Series, name: str, places: NDArray[np.intp]) -> NDArray[Any]:
-    """Return the values of a column at ``places``; a ValueError names the table."""
+    """Return the values of a column at ``places``; an error names the table."""
     try:
         what = f"column {name!r}"
         values = table_columns.values(column, what, remedy=", or leave it out with columns=[...]")
         return table_columns.taken(values, places, what)
-    except ValueError as error:
-        raise ValueError(f"{source.name}: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{source.name}: {error}") from error
 
 
 def with_report(

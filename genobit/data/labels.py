@@ -121,8 +121,8 @@ def plain(data: Data) -> Data:
 
     - The levels of a MultiIndex become plain coordinates.
     - Labels of pandas and Arrow become numpy arrays, because dask cannot compute those.
-    - Names that are the index of variants or samples become `variant_id` or `sample_id` too, unless
-      a Dataset has that variable.
+    - Names that are the index of variants, samples or contigs become `variant_id`, `sample_id` or
+      `contig_id` too, unless a Dataset has that variable.
     """
     whole: Any = without_levels(data)
     known = whole.variables if isinstance(whole, xr.Dataset) else whole.coords.variables
@@ -140,6 +140,10 @@ def plain(data: Data) -> Data:
             for dim in (model.VARIANTS, model.SAMPLES)
             if ID_OF[dim] not in known and (found := ids(whole, dim)) is not None
         }
+        contig = None if model.CONTIG_ID in known else texts_along(whole, model.CONTIGS, "contigs")
+        if contig is not None and is_text(decoded(whole[model.CONTIGS].values)):
+            whole = whole.drop_vars(model.CONTIGS)
+            named[model.CONTIG_ID] = xr.Variable(model.CONTIGS, contig, fastpath=True)
         whole = whole.assign_coords(named) if named else whole
     return cast("Data", whole)
 
@@ -187,7 +191,10 @@ def of_result(ds: xr.Dataset, names: Iterable[Hashable]) -> dict[Hashable, xr.Va
     found = {name: ds.variables[name] for name in names}
     contig = found.get(model.VARIANT_CONTIG)
     if contig is not None and model.CONTIG_ID in ds.variables:
-        named = contig.copy(deep=False, data=known_contigs(ds).of_variants())
+        names = known_contigs(ds).of_variants()
+        # A fast-path Variable: xarray would make Arrow texts and objects again, in three times as
+        # long as all else.
+        named = xr.Variable(contig.dims, names, contig.attrs, fastpath=True)
         found[model.VARIANT_CONTIG] = named
     return beside(found)
 
@@ -235,10 +242,6 @@ def allele_names(ds: xr.Dataset) -> NDArray[np.object_]:
         )
         raise ValueError(msg)
     return text(found.transpose(model.VARIANTS, ...), name)
-
-
-UNPLACED = "0"
-"""Contig of variants without a known place, in every file of PLINK."""
 
 
 class Contigs(NamedTuple):
@@ -381,19 +384,15 @@ def _require_adjacent(starts: NDArray[np.int64], contig: NDArray[Any]) -> None:
 def ids(data: xr.Dataset | xr.DataArray, dim: str) -> NDArray[np.object_] | None:
     """Return the names of the members of ``dim`` as text (n,); None if the data have none.
 
-    The variable of `ID_OF` has the names, else the index of the dimension. Whole numbers 0, 1, 2
-    and so on are positions, and no names; other numbers than whole ones are no names either.
+    The variable of `ID_OF` has the names, else an index of text. An index of numbers is no name:
+    after a selection, 0, 1, 2, ... are any whole numbers.
     """
     name = ID_OF.get(dim, dim)
     found = texts_along(data, name, dim)
     if found is not None or name == dim:
         return found
     index = values_along(data, dim, dim)
-    if index is None or index.dtype.kind not in "OSUTiu":
-        return None
-    if index.dtype.kind in "iu" and np.array_equal(index, np.arange(index.size)):
-        return None
-    return text(index, dim)
+    return None if index is None or index.dtype.kind not in "OSUT" else text(index, dim)
 
 
 def individuals(families: NDArray[np.object_], names: NDArray[np.object_]) -> NDArray[np.object_]:

@@ -71,6 +71,8 @@ def require_label_dims(ds: xr.Dataset) -> None:
         if dims == (dim,) or (name != CONTIG_ID and not {VARIANTS, SAMPLES, CONTIGS} & {*dims}):
             continue
         remedy = f"assign one value for each of the {dim}, or drop it, ds.drop_vars({name!r})"
+        if len(dims) == 1 and dim not in ds.sizes and strange[0] not in _GENOTYPE_DIMS:
+            remedy = f"name the dimension, ds.rename({strange[0]}={dim!r})"
         if dim in dims:
             names = (
                 f"Name the contigs of each Dataset, ds.assign({VARIANT_CONTIG}=({VARIANTS!r}, "

@@ -25,6 +25,9 @@ def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
     if given is None:
         return None
     remedy = "give 1 (male), 2 (female) or 0 (unknown)"
+    codes = labels.text(given, SEX)
+    if labels.is_text(labels.decoded(given)) and np.isin(codes, [*_IN_FILES, "0", ""]).all():
+        return from_codes(codes)
     try:
         values = np.nan_to_num(given.astype(np.float64), nan=0)
     except (TypeError, ValueError) as error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from genobit.data import labels, model
 from genobit.data.checks import is_whole
+from genobit.data.contigs import UNPLACED, chromosome
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -15,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def window_ends(
-    ds: xr.Dataset, window: int | str, *, count: bool = False, open_end: bool = False
+    ds: xr.Dataset,
+    window: int | str,
+    *,
+    count: bool = False,
+    open_end: bool = False,
+    runs: ContigRuns | None = None,
 ) -> NDArray[np.int64]:
     """Return the last variant in the window of each variant, on its contig.
 
@@ -23,6 +30,8 @@ def window_ends(
     - ``count``: a number counts the variants in a window, including the first. Otherwise it is the
       distance from the first to the last.
     - ``open_end``: leave out pairs whose distance is exactly that of the window.
+
+    - ``runs``: the result of `contig_runs`, if it is known.
 
     The window of an unplaced variant holds only itself.
     """
@@ -33,7 +42,7 @@ def window_ends(
         None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
     )
     n = ds.sizes[model.VARIANTS]
-    return last_in_window(n, contig_runs(ds), coordinate, size, variable, open_end=open_end)
+    return last_in_window(n, runs or contig_runs(ds), coordinate, size, variable, open_end=open_end)
 
 
 class ContigRuns(NamedTuple):
@@ -50,7 +59,10 @@ class ContigRuns(NamedTuple):
 
 
 def contig_runs(ds: xr.Dataset) -> ContigRuns:
-    """Return the contigs in stored order; raise ValueError if no variant has a place."""
+    """Return the contigs in stored order; log how many variants have no place.
+
+    Raises ValueError if no variant has one.
+    """
     starts = labels.starts_of_contigs(ds)
     placed = np.ones(starts.size, bool)
     if model.VARIANT_CONTIG in ds.variables and ds.sizes[model.VARIANTS]:
@@ -58,7 +70,7 @@ def contig_runs(ds: xr.Dataset) -> ContigRuns:
         contig = labels.contig_of_variants(ds[known].isel({model.VARIANTS: starts}))
         # Numbers without names count from 0, so 0 is a contig like any other.
         if contig is not None and contig.dtype.kind == "O":
-            placed = contig != labels.UNPLACED
+            placed = np.array([chromosome(name) != UNPLACED for name in contig.tolist()])
     if not placed.any():
         msg = (
             f"{model.VARIANT_CONTIG} is '0' for all {ds.sizes[model.VARIANTS]:,} variants, PLINK's "
@@ -67,7 +79,14 @@ def contig_runs(ds: xr.Dataset) -> ContigRuns:
             f"'{model.VARIANT_CONTIG}', '{model.CONTIG_ID}'], errors='ignore')"
         )
         raise ValueError(msg)
-    return ContigRuns(starts, placed)
+    runs = ContigRuns(starts, placed)
+    unplaced = int((~runs.of_variants(ds.sizes[model.VARIANTS])).sum())
+    if unplaced:
+        logging.getLogger("genobit").warning(
+            "%s variants are on contig 0, PLINK's code for no known place: they are in no window",
+            f"{unplaced:,}",
+        )
+    return runs
 
 
 def named_window(window: int | str, unit: str = "variants") -> str:

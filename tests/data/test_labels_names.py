@@ -46,7 +46,6 @@ FORMS: dict[str, Callable[[xr.Dataset, str, list[str]], xr.Dataset]] = {
         {dim: np.array(names, STRINGS)}
     ),
     "index of pandas": lambda ds, dim, names: ds.assign_coords({dim: pd.Index(names, dtype="str")}),
-    "index of integers": lambda ds, dim, names: ds.assign_coords({dim: np.array(names, np.int64)}),
     "index of several levels": lambda ds, dim, names: ds.assign(
         {DIMS[dim]: (dim, names), "level": (dim, np.arange(len(names)))}
     ).set_index({dim: [DIMS[dim], "level"]}),
@@ -207,3 +206,23 @@ def test_levels__of_arrays() -> None:
     )
     pairs = levels.genobit.kendall_pairs(0.0, None, names="member").to_dataframe()
     assert set(pairs.name_0) | set(pairs.name_1) == set("abcdef")
+
+
+@pytest.mark.parametrize("index", [np.arange(6), np.arange(1, 7), np.arange(6) * 0.5])
+def test_an_index_of_numbers__holds_no_names(index: np.ndarray) -> None:
+    ds = cohort(CALLS, contigs=2).drop_vars("variant_id").assign_coords(variants=index)
+    assert "variant_id" not in ds.genobit.variant_stats().coords
+    # A number is a chromosome, as without the index.
+    assert ds.genobit.sel(variants="2").sizes["variants"] == 3
+
+
+def test_an_index_of_contigs__holds_their_names(tmp_path: Path) -> None:
+    ds = cohort(CALLS, contigs=2)
+    indexed = ds.set_index(contigs="contig_id")
+    assert "contig_id" not in indexed.variables
+    assert indexed.genobit.sel(variants="chr2").variant_id.equals(
+        ds.genobit.sel(variants="chr2").variant_id
+    )
+    for write, read in ((gb.to_plink, gb.open_plink), (gb.to_vcf_zarr, gb.open_vcf_zarr)):
+        found = read(write(indexed, tmp_path / write.__name__))
+        assert found.contig_id.values.tolist() == ["chr1", "chr2"]

@@ -147,7 +147,21 @@ def test_negative_genetic_positions__are_unknown(tmp_path: Path) -> None:
             np.testing.assert_array_equal(found.variant_genetic_position, expected)
 
 
-def test_unknown_sexes_of_sgkit__are_unknown() -> None:
-    ds = linked(["1"] * 3, [5, 6, 7]).assign(sample_sex=("samples", np.repeat([-1, 1, 2, 0], 20)))
-    with_zeros = ds.assign(sample_sex=ds.sample_sex.clip(min=0))
-    xr.testing.assert_identical(ds.genobit.variant_stats(), with_zeros.genobit.variant_stats())
+@pytest.mark.parametrize("codes", [[-1, 1, 2, 0], ["", "M", "F", "0"], ["0", "1", "f", ""]])
+def test_codes_of_sexes(codes: list[Any]) -> None:
+    ds = linked(["X"] * 3, [5, 6, 7])
+    found = ds.assign(sample_sex=("samples", np.repeat(np.array(codes), 20)))
+    right = ds.assign(sample_sex=("samples", np.repeat([0, 1, 2, 0], 20)))
+    stats, expected = found.genobit.variant_stats(), right.genobit.variant_stats()
+    np.testing.assert_array_equal(stats.allele_frequency, expected.allele_frequency)
+
+
+def test_contig_0__is_named_and_logged(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    ds = linked(*MIXED).assign(variant_contig=("variants", ["chr0"] * 3 + ["chr1"] * 4))
+    with caplog.at_level(logging.WARNING, "genobit"):
+        assert ds.genobit.ld_prune(5, 1).attrs["unplaced"] == 3
+    assert caplog.text.count("3 variants are on contig 0") == 1
+    unnamed = ds.assign(variant_contig=("variants", np.repeat([0, 1], [3, 4])))
+    for write in (gb.to_plink, gb.to_pgen, gb.to_vcf_zarr):
+        with pytest.raises(ValueError, match="variant_contig has 0 without a name in contig_id"):
+            write(unnamed, tmp_path / "x")

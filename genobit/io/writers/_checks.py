@@ -94,6 +94,14 @@ def contigs(ds: xr.Dataset, forbidden: str = "") -> labels.Contigs:
     ``forbidden`` are characters that no name may have; then names without variants count too.
     Without them, PLINK reads the file, and two names of one chromosome are refused.
     """
+    numbers = ds[model.VARIANT_CONTIG]
+    if model.CONTIG_ID not in ds and numbers.dtype.kind in "iuf" and bool((numbers == 0).any()):
+        name = model.VARIANT_CONTIG
+        msg = (
+            f"{name} has 0 without a name in {model.CONTIG_ID}, and PLINK reads 0 as no known "
+            f"place: name the contigs, such as ds.assign({name}=ds.{name} + 1)"
+        )
+        raise ValueError(msg)
     found = labels.known_contigs(ds)
     twins: dict[str, str] = {}
     for k in range(found.names.size) if forbidden else np.unique(found.numbers):

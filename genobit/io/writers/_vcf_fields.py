@@ -40,6 +40,9 @@ _MISSING = {
 }
 """Bits of a missing float, and of one that fills a row; any other NaN is the text "nan"."""
 
+_OF_GT = {model.CALL_GENOTYPE, model.CALL_GENOTYPE_PHASED}
+"""Variables that the field GT has."""
+
 
 def typed(name: str, variable: xr.Variable) -> xr.Variable:
     """Return a variable with text as objects, and types that VCF has if it becomes a field.
@@ -51,8 +54,8 @@ def typed(name: str, variable: xr.Variable) -> xr.Variable:
     variable = variable.transpose(*first, ...)
     if not variable.dims:
         msg = (
-            f"{name} has no dimension, which vcztools cannot read: keep it as an attribute, "
-            f"ds.drop_vars({name!r}).assign_attrs({name}={variable.values.tolist()!r})"
+            f"{name} has no dimension, which vcztools cannot read: leave it out, "
+            f"ds.drop_vars({name!r})"
         )
         raise ValueError(msg)
     if not isinstance(variable.dtype, np.dtype):
@@ -70,7 +73,8 @@ def _column(name: str, variable: xr.Variable) -> str:
     """Return the column of a VCF that has the values of a variable, INFO or FORMAT, or ""."""
     if name.endswith(("_fill", "_mask")) or name in _FIXED:
         return ""
-    if name.startswith("call_") and name not in {model.CALL_GENOTYPE, model.CALL_GENOTYPE_PHASED}:
+    calls = {model.VARIANTS, model.SAMPLES} <= {*variable.dims}
+    if name.startswith("call_") and calls and name not in _OF_GT:
         return "FORMAT"
     return "INFO" if name.startswith("variant_") and variable.dims[0] == model.VARIANTS else ""
 

@@ -90,7 +90,7 @@ class LDPruneMethods:
         check_whole("step", step)
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         runs = contig_runs(ds)
-        reach = window_ends(ds, window, count=True) + 1
+        reach = window_ends(ds, window, count=True, runs=runs) + 1
         windows = ld_prune.sliding_windows(reach, runs.starts, step)
         minor = None if allele_frequency is None else _minor(ds, allele_frequency)
         placed = runs.of_variants(reach.size)
