@@ -219,7 +219,7 @@ def require_phased(calls: da.Array, phased: Any | None, numbers: NDArray[np.int6
     numbers: (variants,), the number of each variant in the message.
     """
     if phased is None:
-        phased = da.zeros(calls.shape[:2], bool, chunks=calls.chunks[:2])
+        phased = da.zeros(calls.shape[:2], dtype=bool, chunks=calls.chunks[:2])
     positions = [
         da.from_array(along, chunks=(calls.chunks[axis],))
         for axis, along in enumerate((numbers, np.arange(calls.shape[1])))
@@ -247,7 +247,8 @@ def _check_phase(
     samples: NDArray[np.int64],
 ) -> NDArray[Any]:
     unphased = ~phased
-    if unphased.any():
+    # A chunk of another size than it declares is refused when it is packed.
+    if unphased.any() and len(calls) == len(variants):
         # Phase matters if two alleles of a call differ, and a missing allele counts as different.
         # -2 only pads a call of lower ploidy.
         mixed = np.zeros(calls.shape[:2], bool)

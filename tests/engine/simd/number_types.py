@@ -98,7 +98,7 @@ def _mixed(state: Any) -> Iterator[str]:
             if isinstance(line, ir.Assign) and isinstance(line.value, ir.Expr):
                 to, value = of[line.target.name], line.value
                 if value.op == "phi":
-                    sources = [of[x.name] for x in value.incoming_values]
+                    sources = [of[x.name] for x in value.incoming_values if isinstance(x, ir.Var)]
                 elif value.op == "cast":
                     returned.append(of[value.value.name])
                     to, sources = state.return_type, returned
