@@ -64,8 +64,6 @@ class Tasks(Layer):
 
     has_legacy_tasks: ClassVar[bool] = False
     """Set here so that dask need not make a task to find out."""
-    together: ClassVar[int] = sys.maxsize
-    """Most results to ask for at a time, because each takes memory until it is computed."""
     inputs: InitVar[Sequence[da.Array]]
     prefix: str
     """First part of the name. Keys begin with the name, or with the name and a hyphen."""
@@ -83,6 +81,10 @@ class Tasks(Layer):
     @abstractmethod
     def task(self, key: Key) -> Task:
         """Return the task of a key."""
+
+    def at_once(self) -> int:
+        """Return how many results to ask for at a time; each takes memory until it is computed."""
+        return sys.maxsize
 
     @abstractmethod
     def every_key(self) -> Iterator[Key]:
@@ -207,7 +209,7 @@ def at_a_time(graph: HighLevelGraph, most: int) -> int:
     if not in_this_process():
         return most
     layers = [layer for layer in graph.layers.values() if isinstance(layer, Tasks)]
-    return min([most, *(layer.together for layer in layers)])
+    return min([most, *(layer.at_once() for layer in layers)])
 
 
 def full(rows: int, columns: int) -> NDArray[np.int64]:

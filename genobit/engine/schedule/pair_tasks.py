@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import isqrt
 from operator import getitem
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -89,8 +90,11 @@ class PairTasks(Tasks):
     whole: Sources
     layers: bool
 
-    together: ClassVar[int] = 9
     elsewhere: ClassVar[bool] = False
+
+    def at_once(self) -> int:
+        """Return a square number of tiles: nine, or enough that every thread adds in place."""
+        return max(3, isqrt(AHEAD * threads() - 1) + 1) ** 2
 
     @cached_property
     def first(self) -> tuple[int, ...]:

@@ -184,6 +184,14 @@ def test_tiles__go_through_the_variants_together(
         assert not any("-gate-" in key[0] for key in needs)
 
 
+@pytest.mark.parametrize(("threads", "tiles"), [(1, 9), (4, 9), (5, 16), (8, 16), (16, 36)])
+def test_tiles_at_once__let_all_threads_add_in_place(
+    threads: int, tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = layer_of_sums(monkeypatch, threads)
+    assert layer.at_once() == tiles >= pair_tasks.AHEAD * threads
+
+
 @pytest.mark.parametrize("threads", [1, 2, 16])
 def test_sums__are_the_same_for_any_number_of_threads(
     threads: int, monkeypatch: pytest.MonkeyPatch
@@ -218,7 +226,7 @@ def test_results_that_hold_sums__are_asked_for_few_at_a_time(
     assert at_a_time(layer.graph(), 1024) == 9
     assert at_a_time(layer.graph(), 3) == 3
     asked: list[int] = []
-    monkeypatch.setattr(type(layer), "together", 2)
+    monkeypatch.setattr(type(layer), "at_once", lambda _: 2)
     monkeypatch.setattr(
         batches, "compute", lambda group: (asked.append(len(group.dask)), ["-"])[1:]
     )
