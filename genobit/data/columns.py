@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,11 @@ def _unmasked(given: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
 
 
 def _of_list(given: list[Any] | tuple[Any, ...], what: str) -> NDArray[Any]:
+    kinds = set(map(type, given))
+    if len(kinds) == 1 and kinds <= {bool, float, int}:
+        # A tenth of the time of objects; a larger integer than int64 stays one.
+        with suppress(OverflowError):
+            return np.array(given, np.int64 if kinds == {int} else None)
     # Objects keep the type of each item; numpy makes text of [1, "a"] and floats of [2**63, -1].
     hidden = [x is np.ma.masked for x in given]
     if any(hidden):
