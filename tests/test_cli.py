@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import xarray as xr
 
 import genobit
 from genobit import cli
+from genobit.io import resumable_zarr
 
 
 def test_no_command__is_refused_with_usage(capsys):
@@ -143,10 +145,15 @@ def test_pack__interrupted_is_refused_and_resumed(tmp_path, capsys, monkeypatch,
         ["pack", str(tmp_path / "good.zarr"), str(tmp_path / "out.gb")],
     )
 
-    def stopped(*_):
-        raise error
+    store, chunks = resumable_zarr._store, itertools.count()
 
-    monkeypatch.setattr("genobit.io.resumable_zarr._store", stopped)
+    def stopped(*arguments):
+        # A run without a finished chunk would be none.
+        if next(chunks):
+            raise error
+        store(*arguments)
+
+    monkeypatch.setattr(resumable_zarr, "_store", stopped)
     with dask.config.set(scheduler="synchronous"):
         assert cli.main(command) == status
     monkeypatch.undo()

@@ -76,7 +76,7 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
         for name, value in array.coords.items()
         if value.dims == (SITES,)
     }
-    attrs = {"gap": gap, "missing": _MISSING[gap], "states": " ".join(coding.symbols)}
+    attrs = {"gap": gap, "missing": _MISSING[gap], "states": in_one_text(coding.symbols)}
     return Alignment(values, coding, taxa, coords, attrs)
 
 
@@ -160,8 +160,22 @@ def alignment_attributes(kind: str, symbols: Sequence[str]) -> dict[str, Any]:
     """Return the attributes of an alignment of this kind."""
     attrs: dict[str, Any] = {"long_name": "alignment", "kind": kind}
     if kind == "standard":
-        attrs["states"] = " ".join(symbols)
+        attrs["states"] = in_one_text(symbols)
     return attrs
+
+
+def in_one_text(states: Sequence[str]) -> str:
+    """Return states as one text, which netCDF keeps; `states_of` reads it.
+
+    Examples
+    --------
+    >>> in_one_text(["A", "C"]), in_one_text(["0", "10"]), in_one_text(["10"])
+    ('AC', '0 10', '10 ')
+    """
+    if all(len(state) == 1 for state in states):
+        return "".join(states)
+    # A blank says that the states are words.
+    return " ".join([*states, ""] if len(states) == 1 else states)
 
 
 def states_of(attrs: Mapping[Any, Any]) -> list[str] | None:

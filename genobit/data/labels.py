@@ -15,7 +15,6 @@ import xarray as xr
 
 from genobit.data import model
 from genobit.data.contigs import renamed
-from genobit.engine.schedule.computing import compute
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -171,6 +170,9 @@ def beside(
     compute a square together with them, and then copy it. Those along several dimensions get the
     ``chunks`` of the result, and one chunk elsewhere.
     """
+    # dask takes longer to import than a call on numbers in memory.
+    from genobit.engine.schedule.computing import compute
+
     lazy = {n: v for n, v in variables.items() if v.chunks is not None and v.ndim < 2}
     read = dict(zip(lazy, compute(*(v.data for v in lazy.values())), strict=True)) if lazy else {}
     return {

@@ -184,8 +184,8 @@ def discard(place: Path) -> None:
 
 def _there(place: Path) -> str:
     return (
-        f"{str(place)!r} is complete, or no store of an interrupted run: nothing is computed; open "
-        "it with xarray.open_zarr(), remove it, or name another path"
+        f"{str(place)!r} exists, complete or no store of an interrupted run: nothing is computed; "
+        "open it with xarray.open_zarr(), remove it, or name another path"
     )
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.data.alignment import sets_by_sites
+from genobit.data.alignment import sets_by_sites, states_of
 from genobit.data.characters import sets_in
 from genobit.io.trees import Phylogeny
 from genobit.parsimony.methods.lengths import alignment_of
@@ -80,7 +80,7 @@ def test_scores_do_not_depend_on_chunks(case, gap, sites, weighted, how) -> None
     if weighted:
         asked["weights"] = rng.integers(0, 3, aln.sizes["sites"])
         asked["weights"][rng.integers(asked["weights"].size)] = 1
-    states = len(aln.genobit.parsimony(trees[0], gap=gap).attrs["states"].split())
+    states = len(states_of(aln.genobit.parsimony(trees[0], gap=gap).attrs))
     if how in {"whole", "fractions"}:
         costs = (
             rng.integers(0, 9, (states, states)) if how == "whole" else rng.random((states,) * 2)

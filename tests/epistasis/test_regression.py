@@ -154,7 +154,7 @@ def test_regression__is_the_same_for_any_chunks_tiles_and_units(
         found = parts.genobit.epistasis(values, **asked, checkpoint=tmp_path / "run")
         found.attrs["combinations_scored"] = whole.attrs["combinations_scored"]
         xr.testing.assert_identical(found, whole)
-    with pytest.raises(ValueError, match="holds another run: its model is"):
+    with pytest.raises(ValueError, match="holds another run: its model differ"):
         parts.genobit.epistasis(
             values, **asked | {"covariates": "age"}, checkpoint=tmp_path / "run"
         )

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.data.alignment import states_of
 from genobit.io.tree_files import _dendropy
 
 THREE = ">a\nACGT\n>b c_d\nACRT\n>c\nA-NT\n"
@@ -164,7 +165,7 @@ def test_nexus__symbols_equate_and_polymorphism(tmp_path) -> None:
     form = 'datatype=standard symbols="0~2 a" equate="x=1 y={0a} z=?" missing=? gap=-'
     text = nexus(form, "a 01{12}a\nb xyz-\nc (0,1)?Aa")
     aln = gb.open_alignment(write(tmp_path, text))
-    assert aln.attrs["states"].split() == ["0", "1", "2", "A"]
+    assert states_of(aln.attrs) == ["0", "1", "2", "A"]
     found = [" ".join(map(str, row)) for row in aln.values]
     assert found == ["0 1 {12} A", "1 {0A} ? -", "{01} ? A A"]
 
@@ -178,12 +179,12 @@ def test_nexus__without_format_and_with_other_blocks(tmp_path) -> None:
     )
     aln = gb.open_alignment(write(tmp_path, text))
     assert rows(aln) == {"a": "012", "b": "0?-"}
-    assert aln.attrs["states"].split() == ["0", "1", "2"]
+    assert states_of(aln.attrs) == ["0", "1", "2"]
 
 
 def test_kind_overrides(tmp_path) -> None:
     path = write(tmp_path, THREE)
-    assert gb.open_alignment(path, kind="standard").attrs["states"].split() == [*"ACGNRT"]
+    assert states_of(gb.open_alignment(path, kind="standard").attrs) == [*"ACGNRT"]
     assert gb.open_alignment(path, kind="protein").attrs["kind"] == "protein"
 
 
@@ -293,7 +294,7 @@ def test_nexus__rows_of_any_lines_fit_the_dimensions(tmp_path, matrix, sites) ->
     text = nexus('datatype=standard respectcase symbols="0 1 2"', matrix, sites=sites)
     aln = gb.open_alignment(write(tmp_path, text))
     assert aln.shape == (3, sites)
-    assert aln.attrs["states"].split() == ["0", "1", "2"]
+    assert states_of(aln.attrs) == ["0", "1", "2"]
 
 
 def test_nexus__respectcase_means_nothing_for_nucleotides(tmp_path) -> None:
