@@ -11,7 +11,6 @@ import xarray as xr
 
 import genobit as gb
 from genobit.data import model
-from genobit.ld.explorer.explorer import LDExplorer
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 
@@ -256,6 +255,13 @@ def batches() -> list[xr.Dataset]:
     return [ds.isel(samples=slice(7 * k, 7 * k + 7)) for k in range(3)]
 
 
+def explored(ds: xr.Dataset) -> object:
+    pytest.importorskip("holoviews", reason="the core has no explorers")
+    from genobit.ld.explorer.explorer import LDExplorer
+
+    return LDExplorer(ds)
+
+
 JOINED = {
     "chromosomes": (lambda: chromosomes("calls"), "variants"),
     "packed chromosomes": (lambda: chromosomes("packed"), "variants"),
@@ -271,7 +277,7 @@ DOORS = {
     "variant_stats": lambda ds: ds.genobit.variant_stats(),
     "pack": lambda ds: ds.genobit.pack(),
     "explore": lambda ds: ds.genobit.explore.ld(),
-    "explorer": LDExplorer,
+    "explorer": explored,
     "to_plink": lambda ds: gb.to_plink(ds, "never.bed"),
     "to_pgen": lambda ds: gb.to_pgen(ds, "never.pgen"),
     "to_vcf_zarr": lambda ds: gb.to_vcf_zarr(ds, "never.vcz"),
