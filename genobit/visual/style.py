@@ -151,9 +151,9 @@ def printable(text: str) -> str:
     Examples
     --------
     >>> printable("cases\x01")
-    'cases�'
+    'cases?'
     """
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _CONTROLS.sub("?", text)
 
 
 def number(count: int, thing: str) -> str:
