@@ -12,7 +12,12 @@ ROOT = Path(__file__).parent.parent
 RECIPE = ROOT / ".ci" / "conda" / "recipe.yaml"
 CITATION = ROOT / "CITATION.cff"
 MODULE = ROOT / "genobit" / "__init__.py"
-CONDA = {"dask": "dask-core", "matplotlib": "matplotlib-base", "xxhash": "python-xxhash"}
+CONDA = {
+    "dask": "dask-core",
+    "isal": "python-isal",
+    "matplotlib": "matplotlib-base",
+    "xxhash": "python-xxhash",
+}
 """Names of packages of PyPI that conda-forge calls by others."""
 
 if not RECIPE.is_file():

@@ -1,0 +1,44 @@
+"""Inflate compressed blocks of known size, with ISA-L where it is installed, else with zlib."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+codec: ModuleType
+try:
+    from isal import isal_zlib as codec
+except ImportError:  # no wheel for this machine
+    codec = zlib
+
+ZLIB, RAW, GZIP = 15, -15, 31
+"""Values of ``wbits``: a zlib stream, raw deflate, and a member of a gzip file."""
+
+
+def inflate(data: bytes | memoryview, wbits: int, size: int) -> bytes:
+    """Return the ``size`` bytes that one compressed block inflates to.
+
+    ``wbits`` is `ZLIB`, `RAW` or `GZIP`. Raises ValueError if the block is damaged or cut, if it
+    inflates to another size, or if bytes follow it. A block that is too large is not inflated on.
+    """
+    stream = codec.decompressobj(wbits)
+    try:
+        # One byte more, so that a block that is too large shows.
+        found = stream.decompress(data, size + 1)
+    except codec.error as error:
+        msg = f"compressed data are damaged: {error}"
+        raise ValueError(msg) from error
+    if len(found) != size:
+        more = "more than" if len(found) > size else f"{len(found):,} instead of"
+        msg = f"compressed data inflate to {more} {size:,} bytes"
+        raise ValueError(msg)
+    if not stream.eof:
+        msg = "compressed data end before their end mark or checksum"
+        raise ValueError(msg)
+    if stream.unused_data:
+        msg = f"{len(stream.unused_data):,} bytes follow the compressed data"
+        raise ValueError(msg)
+    return found
