@@ -15,6 +15,7 @@ import xarray as xr
 
 from genobit.data import model
 from genobit.data.contigs import renamed
+from genobit.data.text import is_unread
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -92,7 +93,8 @@ def as_objects(variable: xr.Variable, name: str = "labels") -> xr.Variable:
     if variable.dtype.kind in "UT":
         return variable.astype(object)
     lazy = variable.chunks is not None
-    if variable.dtype.kind not in "SO" or (lazy and variable.dtype.kind == "O"):
+    kept = is_unread(variable) or variable.dtype.kind not in "SO"
+    if kept or (lazy and variable.dtype.kind == "O"):
         return variable
     if lazy:
         texts = variable.data.map_blocks(decoded, name, dtype=object)
