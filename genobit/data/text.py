@@ -26,27 +26,27 @@ _BLOCK = 2**20
 """Bytes that are decoded at once."""
 
 
-class LazyTexts(xr.backends.BackendArray):
-    """Array whose values are str objects, made when xarray selects them by `read`."""
+class LazyLabel(xr.backends.BackendArray):
+    """Label whose values are made when xarray selects them by `read`; all objects are str."""
 
-    dtype = np.dtype(object)
+    dtype: np.dtype[Any] = np.dtype(object)
     shape: tuple[int, ...]
 
-    def read(self, key: tuple[Any, ...]) -> NDArray[np.object_]:
-        """Return the texts of an outer selection: an integer, slice or array for each dimension."""
+    def read(self, key: tuple[Any, ...]) -> NDArray[Any]:
+        """Return the values of an outer selection: integer, slice or array for each dimension."""
         raise NotImplementedError
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
-        """Return the texts of any selection."""
+        """Return the values of any selection."""
         outer = indexing.IndexingSupport.OUTER
         return indexing.explicit_indexing_adapter(key, self.shape, outer, self.read)
 
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
-        """Return the texts of any selection, for ``load_async``."""
+        """Return the values of any selection, for ``load_async``."""
         return self[key]
 
 
-class _Texts(LazyTexts):
+class _Texts(LazyLabel):
     """Texts in a buffer of UTF-8."""
 
     def __init__(
@@ -126,10 +126,10 @@ def lazy_text(
     return lazily(_Selected(_Texts(buffer, starts, ends)))
 
 
-def lazily(texts: LazyTexts | indexing.LazilyIndexedArray) -> indexing.MemoryCachedArray:
-    """Return texts as xarray's own readers do: read once, and copied before they are changed."""
+def lazily(label: LazyLabel | indexing.LazilyIndexedArray) -> indexing.MemoryCachedArray:
+    """Return a label as xarray's own readers do: read once, and copied before it is changed."""
     # xarray's own hint lacks its lazy arrays.
-    array: Any = texts if isinstance(texts, _Selected) else indexing.LazilyIndexedArray(texts)
+    array: Any = label if isinstance(label, _Selected) else indexing.LazilyIndexedArray(label)
     return indexing.MemoryCachedArray(indexing.CopyOnWriteArray(array))
 
 
@@ -139,7 +139,7 @@ def is_unread(variable: xr.Variable) -> bool:
     data = variable._data
     while isinstance(data, indexing.ExplicitlyIndexed) and hasattr(data, "array"):
         data = data.array
-    return isinstance(data, LazyTexts)
+    return isinstance(data, LazyLabel)
 
 
 def decode(

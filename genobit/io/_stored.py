@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
+import xarray as xr
 
+from genobit.data.guards.damage import named_failure
+from genobit.data.labels import as_objects
+from genobit.data.text import LazyLabel, lazily
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.blocks import from_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import xarray as xr
     import zarr
     from numpy.typing import NDArray
 
@@ -103,17 +106,40 @@ def _codecs(metadata: Any) -> Iterator[str]:
         yield from _codecs(metadata.get_config())
 
 
-def read_label(name: str, variable: xr.Variable, store: Any) -> NDArray[Any]:
-    """Return a small variable in memory.
+def label(name: str, variable: xr.Variable, store: Any) -> xr.Variable:
+    """Return a label with text as objects of str, read when somebody looks at its values.
 
-    Raises ValueError if it cannot be decoded, or is declared larger than memory.
+    Raises ValueError if it is declared larger than memory; looking, if it cannot be decoded.
     """
     require_fits(f"{name} {variable.shape} of {store}", variable.size * variable.dtype.itemsize)
-    try:
-        return np.asarray(variable.to_numpy())
-    # Each codec raises its own errors, even a bare RuntimeError.
-    except Exception as error:
-        raise ValueError(_unreadable(name, store, f"{variable.shape}", error)) from error
+    found = _Label(name, variable, str(store))
+    # Text without values has a type of its own.
+    data = lazily(found) if variable.size else found.read((slice(None),) * variable.ndim)
+    return xr.Variable(variable.dims, data, variable.attrs)
+
+
+class _Label(LazyLabel):
+    """A label of a store opened without dask."""
+
+    def __init__(self, name: str, variable: xr.Variable, store: str) -> None:
+        self._name, self._variable, self._store = name, variable, store
+        self.shape = variable.shape
+        self.dtype = np.dtype(object) if variable.dtype.kind in "OSUT" else variable.dtype
+
+    def read(self, key: tuple[Any, ...]) -> NDArray[Any]:
+        try:
+            values = self._variable[key].to_numpy()
+        # Each codec raises its own errors, even a bare RuntimeError.
+        except Exception as error:
+            raise ValueError(
+                _unreadable(self._name, self._store, f"{self.shape}", error)
+            ) from error
+        dims = tuple(map(str, range(values.ndim)))
+        # Invalid Unicode raises a SystemError.
+        with named_failure(
+            f"{self._name} of {self._store}", "The store is damaged: copy it again."
+        ):
+            return np.asarray(as_objects(xr.Variable(dims, values), self._name).values)
 
 
 def lazy(name: str, variable: xr.Variable, chunks: Mapping[Any, int], store: Any) -> da.Array:

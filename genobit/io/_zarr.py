@@ -15,9 +15,8 @@ import zarr
 from genobit.data import model
 from genobit.data.guards.chunks import GuardedStore
 from genobit.data.guards.damage import named_failure
-from genobit.data.labels import as_objects
 from genobit.engine.files import address, is_address
-from genobit.io._stored import lazy, read_label, require_plain, require_written
+from genobit.io._stored import label, lazy, require_plain, require_written
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -31,6 +30,9 @@ _REQUIRED = {
     "variant_allele": ("variants", "alleles"),
     "sample_id": ("samples",),
 }
+
+# Labels of variants that opening reads: every analysis needs them.
+_CHECKED = ("variant_contig", "variant_position")
 
 # A chunk of calls joins whole chunks of the store, up to about this size.
 _CHUNK_BYTES = 64 * 2**20
@@ -46,7 +48,7 @@ _ZIP_FSSPEC = 2026, 9
 
 
 def open_store(store: Any, chunks: int | None = None) -> xr.Dataset:
-    """Open a VCF Zarr or sgkit store lazily, with labels in memory.
+    """Open a VCF Zarr or sgkit store lazily, with positions, contigs and samples in memory.
 
     The store is the path of a directory or .zip, an address, or a zarr store. Lazy chunks have
     ``chunks`` variants (default: whole store chunks of about 64 MB of calls).
@@ -107,14 +109,18 @@ def _open_without_dask(store: Any) -> xr.Dataset:
 def normalise(ds: xr.Dataset, chunks: int | None = None, store: Any = "the store") -> xr.Dataset:
     """Give a store opened without dask the types and attributes of the input Dataset.
 
-    Labels (one dimension, and `variant_allele`) become numpy arrays in memory: text as object
-    arrays of str, positions as int64, contig indices as int32. All other variables become lazy.
+    Labels (one dimension, and `variant_allele`) get text as objects of str, positions as int64,
+    contig indices as int32. Those of variants, except positions and contigs, are read at first
+    look. All other variables become lazy.
     """
     ds = _contig_variable(ds, store)
     chunked = {"variants": chunks or _rows_per_chunk(ds["call_genotype"]), "samples": -1}
     for name, variable in list(ds.variables.items()):
         if variable.ndim == 1 or name == "variant_allele":
-            ds[name] = _label(str(name), variable, store)
+            found = label(str(name), variable, store)
+            if "variants" not in variable.dims or name in _CHECKED:
+                found.load()
+            ds[name] = found
         else:
             data = lazy(str(name), variable, chunked, store)
             ds[name] = xr.Variable(variable.dims, data, variable.attrs)
@@ -200,10 +206,3 @@ def _contig_variable(ds: xr.Dataset, store: Any) -> xr.Dataset:
         msg = f"{store} has neither contig_id nor the attribute contigs; variant_contig needs one."
         raise ValueError(msg)
     return ds.assign(contig_id=("contigs", np.array(ds.attrs["contigs"], dtype=object)))
-
-
-def _label(name: str, array: xr.Variable, store: Any) -> xr.Variable:
-    values = read_label(name, array, store)
-    # Invalid Unicode raises a SystemError.
-    with named_failure(f"{name} of {store}", "The store is damaged: copy it again."):
-        return as_objects(xr.Variable(array.dims, values, array.attrs), name)
