@@ -14,10 +14,16 @@ import numpy as np
 import pgenlib
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.io.pgen_files import _table
 from genobit.io.pgen_files._header import PROVISIONAL, read_header
+from genobit.io.pgen_files._pvar import read_variants
+from genobit.io.pgen_files._table import Table
 from tests.io.test_pgen import dosage
+from tests.io.test_plink import ENDS, FIELDS, PARTS
 
 # Tables
 
@@ -65,6 +71,71 @@ def test_variants_in_every_form(small: Path, pvar: str) -> None:
     if "CM" in pvar:
         assert ds.variant_genetic_position.values.tolist() == [0, 0.25]
         assert ds.variant_filter.values.tolist() == [[False], [True]]
+
+
+IDS = ["rs1", "v:2"]
+COLUMNS = {
+    "CHROM": ["1", "X"],
+    "POS": ["1", "20"],
+    "ID": [*IDS, "."],
+    "REF": ["A", "G", "ACGTACGTACGT"],
+    "ALT": ["C", ".", "C,T", "C,", ","],
+    "QUAL": [".", "0.5", "12"],
+    "FILTER": [".", "PASS", "q10;s50"],
+    "INFO": [*IDS, "AC=1;END=5"],
+    "CM": ["0", "0.25", "-1"],
+}
+
+
+@given(st.data())
+def test_plain_columns_are_what_any_others_are(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "plain.pvar"
+    part, end = data.draw(PARTS), data.draw(ENDS)
+    names = data.draw(st.permutations(list(COLUMNS)))
+    lines = [
+        [data.draw(st.sampled_from(COLUMNS[name])) for name in names]
+        for _ in range(data.draw(st.integers(1, 4)))
+    ]
+    for _ in range(data.draw(st.integers(0, 2))):
+        line = data.draw(st.sampled_from(lines))
+        line[data.draw(st.integers(0, len(names) - 1))] = data.draw(FIELDS)
+    text = "#" + "\n".join([part.join(names), end.join(map(part.join, lines))])
+    path.write_bytes((text + data.draw(st.sampled_from(["", end]))).encode())
+    found = [read_or_refuse(path)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_table, "read_plain", lambda *_: None)
+        found.append(read_or_refuse(path))
+    assert list(found[0]) == list(found[1])
+    for name, values in found[1].items():
+        assert found[0][name].dtype == values.dtype
+        np.testing.assert_array_equal(found[0][name], values)
+
+
+def read_or_refuse(path: Path) -> dict[str, Any]:
+    """Return the columns, or only the line of the fault: a line may have two."""
+    try:
+        return read_variants(path)
+    except ValueError as error:
+        return {"fault": np.array(str(error))}
+
+
+def test_text_as_programs_write_it_is_plain(small: Path) -> None:
+    pvar = '##a=b c 0x\n#CHROM\tPOS\tID\tREF\tALT\tINFO\n1\t9\tx\tA\tC,G\tE="1\n1\t9\ty\tG\t.\t.\n'
+    path = tables(small, pvar=pvar).with_suffix(".pvar")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Table, "read", None)
+        found = read_variants(path)
+    assert found["alleles"].tolist() == [["A", "C", "G"], ["G", "", ""]]
+
+
+@pytest.mark.parametrize("info", [b"caf\xe9", b""])
+def test_columns_that_are_not_read_are_checked(small: Path, info: bytes) -> None:
+    lines = b"#CHROM\tPOS\tID\tREF\tALT\tINFO\n1\t9\tx\tA\tC\t.\n1\t9\ty\tG\tT\t" + info + b"\n"
+    small.with_suffix(".pvar").write_bytes(lines)
+    with pytest.raises(ValueError, match=r"small.pvar, line 3: it (is not UTF-8|has 5 fields)"):
+        gb.open_pgen(small)
 
 
 def test_a_compressed_table_that_inflates_past_the_limit(small: Path) -> None:

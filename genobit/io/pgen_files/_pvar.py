@@ -6,21 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
 from genobit.io._plink_text import read_bim, real_numbers, whole_numbers
 from genobit.io.pgen_files._table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    _Encoded = tuple[NDArray[Any], NDArray[np.object_]]
+    """The index of each text, and the texts."""
+
 NO_ALLELE = "."
 """ALT of a variant without an alternative allele."""
+_KINDS = {"CHROM": FEW, "POS": WHOLE, "ID": NAMES, "REF": FEW, "ALT": FEW}
+_KINDS |= {"QUAL": FEW, "FILTER": FEW, "CM": REAL}
 MOST_ALLELES = 128
 """Alleles that fit int8 calls."""
 
 
-def read_variants(path: Path) -> dict[str, NDArray[Any]]:
+def read_variants(path: Path) -> dict[str, Any]:
     """Return the columns of a .pvar or .bim file by name, as `read_bim` does.
 
     `alleles`: object (variants, alleles), REF first, "" where a variant has fewer. Also
@@ -42,47 +49,63 @@ def read_variants(path: Path) -> dict[str, NDArray[Any]]:
     return _variants(table)
 
 
-def _as_variants(bim: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _as_variants(bim: dict[str, Any]) -> dict[str, Any]:
     return {**bim, "allele_counts": np.full(bim["id"].size, 2)}
 
 
-def _variants(table: Table) -> dict[str, NDArray[Any]]:
-    import pandas as pd
-
-    columns = table.read()
-    n = columns["ID"].size
-    try:
-        position = whole_numbers(columns["POS"])
-        centimorgan = real_numbers(columns["CM"]) if "CM" in columns else np.zeros(n)
-        quality = _quality(columns["QUAL"]) if "QUAL" in columns else None
-    except (ValueError, OverflowError) as error:
-        raise table.fault(_fault) from error
-    contig, contig_id = pd.factorize(columns["CHROM"])
+def _variants(table: Table) -> dict[str, Any]:
+    columns = table.plain(_KINDS) or _any_columns(table)
+    contig, contig_id = columns["CHROM"]
     alleles, counts = _alleles(table, columns["REF"], columns["ALT"])
     found = {
         "contig": contig.astype(np.int32),
         "contig_id": contig_id,
         "id": columns["ID"],
-        "centimorgan": centimorgan,
-        "position": position,
+        "centimorgan": columns.get("CM", np.zeros(counts.size)),
+        "position": columns["POS"],
         "alleles": alleles,
         "allele_counts": counts,
     }
-    if quality is not None:
-        found["quality"] = quality
+    if "QUAL" in columns:
+        codes, texts = columns["QUAL"]
+        found["quality"] = _of(table, _quality, texts)[codes]
     if "FILTER" in columns:
-        found |= _filters(columns["FILTER"])
+        found |= _filters(*columns["FILTER"])
     return found
 
 
+def _any_columns(table: Table) -> dict[str, Any]:
+    """Return the columns as `Table.plain` does, of a table that is not plain."""
+    import pandas as pd
+
+    parse = {FEW: pd.factorize, WHOLE: whole_numbers, REAL: real_numbers, NAMES: np.asarray}
+    columns = table.read()
+    return {
+        name: _of(table, parse[_KINDS[name]], values)
+        for name, values in columns.items()
+        if name in _KINDS
+    }
+
+
+def _of(table: Table, parse: Callable[[Any], Any], values: NDArray[Any]) -> Any:
+    """Return parsed values; raise ValueError with the number of the first line that has a fault."""
+    try:
+        return parse(values)
+    except (ValueError, OverflowError) as error:
+        raise table.fault(_fault) from error
+
+
 def _alleles(
-    table: Table, ref: NDArray[Any], alt: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    table: Table, ref: _Encoded, alt: _Encoded
+) -> tuple[NDArray[np.object_], NDArray[np.int64]]:
     """Return alleles (variants, most alleles), and the number of alleles of each, at least 2."""
-    lists = [text.split(",") if "," in text else None for text in alt]
-    extra = [k for k, names in enumerate(lists) if names]
-    counts = np.full(ref.size, 2)
-    counts[extra] = [1 + len(lists[k] or ()) for k in extra]
+    codes, texts = alt
+    lists = [
+        ["" if text == NO_ALLELE else text] if "," not in text else text.split(",")
+        for text in texts
+    ]
+    sizes = np.array([1 + len(names) for names in lists], np.int64)
+    counts = sizes[codes]
     most = int(counts.max(initial=2))
     if most > MOST_ALLELES:
         k = int(counts.argmax())
@@ -91,15 +114,21 @@ def _alleles(
             f"calls of int8 hold {MOST_ALLELES}. Leave it out: plink2 --max-alleles {MOST_ALLELES}."
         )
         raise ValueError(msg)
-    alleles = np.full((ref.size, most), "", object)
-    alleles[:, 0] = ref
-    alleles[:, 1] = np.where(alt == NO_ALLELE, "", alt)
-    for k in extra:
-        names = lists[k] or []
-        if "" in names:
-            msg = f"{table.path}, line {table.first + k}: ALT is {alt[k]!r}, with an empty allele."
-            raise ValueError(msg)
-        alleles[k, 1 : 1 + len(names)] = names
+    empty = np.array([len(names) > 1 and "" in names for names in lists], bool)[codes]
+    if empty.any():
+        k = int(empty.argmax())
+        msg = (
+            f"{table.path}, line {table.first + k}: ALT is {texts[codes[k]]!r}, with an empty "
+            "allele."
+        )
+        raise ValueError(msg)
+    # One row for each different ALT, so that equal alleles share one str object.
+    names = np.full((len(lists), most - 1), "", object)
+    for row, found in zip(names, lists, strict=True):
+        row[: len(found)] = found
+    alleles = np.empty((codes.size, most), object)
+    alleles[:, 0] = ref[1][ref[0]]
+    alleles[:, 1:] = names[codes]
     return alleles, counts
 
 
@@ -107,11 +136,8 @@ def _quality(text: NDArray[Any]) -> NDArray[np.float32]:
     return real_numbers(np.where(text == ".", "nan", text)).astype(np.float32)
 
 
-def _filters(text: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def _filters(codes: NDArray[Any], kinds: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return which filters each variant did not pass, and PASS, as open_vcf does."""
-    import pandas as pd
-
-    codes, kinds = pd.factorize(text)
     sets = [[name for name in kind.split(";") if name not in {"", "."}] for kind in kinds]
     names = list(dict.fromkeys(["PASS", *(name for kind in sets for name in kind)]))
     of_kind = np.array([[name in kind for name in names] for kind in sets], bool)

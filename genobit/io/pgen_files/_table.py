@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from genobit.data.guards.bounded import TEXT_COST, read_bytes
 from genobit.data.guards.damage import named_failure
 from genobit.data.guards.inflation import inflated_size, is_cut
 from genobit.engine.options import require_fits
+from genobit.io._plain_tables import read_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -64,6 +65,10 @@ class Table:
                 found = ", ".join(self.columns)
                 msg = f"{header} has no column {name!r} (columns: {found})."
                 raise ValueError(msg)
+
+    def plain(self, kinds: Mapping[str, str]) -> dict[str, Any] | None:
+        """Return the columns that have a kind as `read_plain` does; None if they are not plain."""
+        return read_plain(self.data[self._begin :], self.columns, kinds)
 
     def read(self) -> dict[str, NDArray[np.object_]]:
         """Return the columns as arrays of str objects; ValueError for a line of another width."""
