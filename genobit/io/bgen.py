@@ -11,13 +11,15 @@ import xarray as xr
 
 from genobit.data import model
 from genobit.data.checks import check_one_of
+from genobit.data.text import decode, lazy_text
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
 from genobit.io._plink_text import sample_ids
-from genobit.io.bgen_files._header import Header, Variants, read_header, read_variants
+from genobit.io.bgen_files._header import Header, read_header, read_variants
 from genobit.io.bgen_files._samples import FIRST_LINE, read_sample_file
 from genobit.io.bgen_files._source import STRIDE, BgenFile, alleles_of, flagged
 from genobit.io.kernels.bgen import PHASED, UNCERTAIN
+from genobit.io.kernels.bgen_labels import Labels
 
 if TYPE_CHECKING:
     import os
@@ -168,37 +170,49 @@ def _calls(file: BgenFile, chunks: int | Literal["auto"]) -> dict[str, Any]:
     }
 
 
-def _labels(variants: Variants, file: BgenFile) -> dict[str, Any]:
-    import pandas as pd
-
-    contig, contig_id = pd.factorize(variants.contig)
-    alleles = [variants.first, variants.second]
+def _labels(variants: Labels, file: BgenFile) -> dict[str, Any]:
+    contig, contig_id = _contigs(variants)
+    text, edges = variants.text, variants.edges
+    starts, ends = edges[:, 1:3], edges[:, 2:4]
+    if file.swap:
+        starts, ends = starts[:, ::-1], ends[:, ::-1]
     return {
-        model.VARIANT_CONTIG: (model.VARIANTS, contig.astype(np.int32)),
+        model.VARIANT_CONTIG: (model.VARIANTS, contig),
         model.VARIANT_POSITION: (model.VARIANTS, variants.position),
-        model.VARIANT_ID: (model.VARIANTS, variants.id),
-        model.VARIANT_ALLELE: (
-            (model.VARIANTS, "alleles"),
-            np.stack(alleles[::-1] if file.swap else alleles, axis=1),
-        ),
+        model.VARIANT_ID: (model.VARIANTS, lazy_text(text, edges[:, 0], edges[:, 1])),
+        model.VARIANT_ALLELE: ((model.VARIANTS, "alleles"), lazy_text(text, starts, ends)),
         model.CONTIG_ID: ("contigs", contig_id),
     }
 
 
-def _biallelic(path: Path, variants: Variants, multiallelic: str) -> Variants:
+def _contigs(variants: Labels) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of each variant's contig, in order of first appearance, and the names."""
+    import pandas as pd
+
+    starts = variants.contig[:, 0]
+    new = np.ones(starts.size, bool)
+    new[1:] = starts[1:] != starts[:-1]
+    names = decode(variants.text, *variants.contig[new].T)
+    codes, contig_id = pd.factorize(names)
+    return codes.astype(np.int32)[np.cumsum(new) - 1], contig_id
+
+
+def _biallelic(path: Path, variants: Labels, multiallelic: str) -> Labels:
     """Return the variants with two alleles; others are an error unless they are dropped."""
     biallelic = variants.alleles == 2
     if biallelic.all():
         return variants
     if multiallelic == "refuse":
         k = int(np.flatnonzero(~biallelic)[0])
+        name = decode(variants.text, *variants.edges[k, :2]).item()
         msg = (
             f"{path}: {(~biallelic).sum():,} of {biallelic.size:,} variants have more or fewer "
-            f"than two alleles, first variant {k} ({variants.id[k]}) with {variants.alleles[k]}: "
+            f"than two alleles, first variant {k} ({name}) with {variants.alleles[k]}: "
             "leave them out with multiallelic='drop', or split them before the file is written"
         )
         raise ValueError(msg)
-    return Variants(*(values[biallelic] for values in variants))
+    each = {name: getattr(variants, name)[biallelic] for name in variants._fields[:-1]}
+    return variants._replace(**each)
 
 
 def _samples(

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.io.bgen_files import _source
+from genobit.io.bgen_files import _header, _source
 from tests.io.test_bgen_calls import random_probabilities
 from tests.io.test_plink import dosage
 from tests.laziness import raise_if_dask_computes
@@ -222,16 +225,27 @@ def test_labels(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", [1, 2])
 @pytest.mark.parametrize("compression", [None, "zlib"])
-def test_long_labels(tmp_path: Path, layout: int, compression: str | None) -> None:
+@pytest.mark.parametrize("letter", ["é", "ee"])
+@pytest.mark.parametrize("window", [64, 600, 2**20])
+def test_long_labels(
+    tmp_path: Path,
+    layout: int,
+    compression: str | None,
+    letter: str,
+    window: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_header, "_MANY", window)
+    monkeypatch.setattr(_header, "_NEAR", 2**30)
     path, values = tmp_path / "a.bgen", np.tile([0, 0, 1.0], (3, 1))
     sizes = [1, 450, 480, 490, 500, 511, 512, 513, 4000, 5000, 60_000, 3]
     options = {"samples": list("abc"), "layout": layout, "compression": compression}
     with bgen.BgenWriter(str(path), 3, **options) as file:
         for size in sizes:
-            file.add_variant("x" * size, "é" * (size // 2), "1", size, ["A", "C" * size], values)
+            file.add_variant("x" * size, letter * (size // 2), "1", size, ["A", "C" * size], values)
     ds = gb.open_bgen(path)
     assert ds.variant_position.values.tolist() == sizes
-    assert ds.variant_id.values.tolist() == ["é" * (size // 2) for size in sizes]
+    assert ds.variant_id.values.tolist() == [letter * (size // 2) for size in sizes]
     assert ds.variant_allele.values.tolist() == [["A", "C" * size] for size in sizes]
     assert (ds.call_genotype == 1).all()
     whole = path.read_bytes()
@@ -239,6 +253,54 @@ def test_long_labels(tmp_path: Path, layout: int, compression: str | None) -> No
         path.write_bytes(whole[:-cut])
         with pytest.raises(ValueError, match=r"truncated or damaged: .*variant 11 of 12"):
             gb.open_bgen(path)
+
+
+LETTERS = st.text(st.sampled_from("ab:é\0"), max_size=9)
+
+
+@given(
+    st.lists(
+        st.tuples(LETTERS, LETTERS, st.sampled_from("12é"), st.lists(LETTERS, max_size=4)),
+        min_size=1,
+        max_size=9,
+    ),
+    st.sampled_from([1, 20, 70, 2**20]),
+    st.sampled_from([0, 2**30]),
+)
+def test_labels_of_any_kind(
+    tmp_path_factory: pytest.TempPathFactory, variants: list[Any], window: int, near: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "labels.bgen"
+    path.write_bytes(with_labels(variants))
+    wanted = [x for x in variants if len(x[3]) == 2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_header, "_MANY", window)
+        patch.setattr(_header, "_NEAR", near)
+        ds = gb.open_bgen(path, multiallelic="drop")
+        assert ds.variant_id.values.tolist() == [rsid for _, rsid, _, _ in wanted]
+        assert ds.variant_allele.values.tolist() == [alleles for *_, alleles in wanted]
+        contigs = [contig for _, _, contig, _ in wanted]
+        assert ds.contig_id.values.tolist() == list(dict.fromkeys(contigs))
+        assert ds.contig_id.values[ds.variant_contig.values].tolist() == contigs
+        assert ds.variant_contig.dtype == np.int32
+        first = gb.open_bgen(path, multiallelic="drop", ref="last").variant_allele
+        assert first.values.tolist() == [alleles[::-1] for *_, alleles in wanted]
+
+
+def with_labels(variants: list[Any]) -> bytes:
+    """Return a file of one sample, without compression."""
+    head = struct.pack("<3I4sI", 20, len(variants), 1, b"bgen", 2 << 2 | 1 << 31)
+    block = struct.pack("<IH5B", 1, 2, 2, 2, 2, 0, 8) + b"\xff\0"
+    ids = struct.pack("<2I", 11, 1) + b"\1\0a"
+    parts = [struct.pack("<I", len(head) + len(ids)), head, ids]
+    for name, rsid, contig, alleles in variants:
+        for text in (name, rsid, contig):
+            parts += [struct.pack("<H", len(text.encode())), text.encode()]
+        parts.append(struct.pack("<IH", 7, len(alleles)))
+        for text in alleles:
+            parts += [struct.pack("<I", len(text.encode())), text.encode()]
+        parts += [struct.pack("<I", len(block)), block]
+    return b"".join(parts)
 
 
 def test_planes_equal_those_of_the_calls_in_memory(tmp_path: Path) -> None:

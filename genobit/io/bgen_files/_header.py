@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import get_options, require_fits
+from genobit.io.kernels.bgen_labels import CUT, ODD, Labels, Sizes, scan_labels
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,23 +45,13 @@ class Header:
     sample_ids: list[str] | None
 
 
-class Variants(NamedTuple):
-    """Labels and offsets of variants, each an array of all of them."""
-
-    offset: NDArray[np.int64]
-    position: NDArray[np.int64]
-    contig: NDArray[np.object_]
-    id: NDArray[np.object_]
-    first: NDArray[np.object_]
-    """First allele, or "" of a variant with another number of alleles than two."""
-    second: NDArray[np.object_]
-    alleles: NDArray[np.int64]
-    """Number of alleles."""
-
-
 _SHORT, _LONG = struct.Struct("<H"), struct.Struct("<I")
 _WINDOW = 512
 """Bytes that are read at once: of most variants all up to their genotypes."""
+_MANY = 2**20
+"""Bytes that are read at once if variants are near each other."""
+_NEAR = 4096
+"""Bytes from variant to variant, at most, to read genotypes too: a disk reads pages of them."""
 
 
 class _Cursor:
@@ -87,6 +78,11 @@ class _Cursor:
         self.at += length
         self.require(self.at, what)
         return self.file.read(length)
+
+    def window(self, at: int, size: int) -> NDArray[np.uint8]:
+        """Return up to ``size`` bytes of the file from a place on."""
+        self.file.seek(at)
+        return np.frombuffer(self.file.read(size), np.uint8)
 
     def number(self, kind: str, what: str) -> int:
         """Return the next number, of type "<H" (16 bits) or "<I" (32 bits)."""
@@ -161,30 +157,70 @@ def _sample_ids(cursor: _Cursor, samples: int, end: int) -> list[str]:
     return ids
 
 
-def read_variants(path: Path, header: Header) -> Variants:
+def read_variants(path: Path, header: Header) -> Labels:
     """Return labels and offsets of all variants, without their genotypes.
 
     Raises ValueError if the file is truncated, or too long for the number of its variants.
     """
     n = header.variants
-    names: dict[str, str] = {}
     with path.open("rb", buffering=0) as file:
         cursor = _Cursor(file, path)
         cursor.require(header.first_variant + _LEAST_VARIANT * n, f"the last of {n:,} variants")
         require_fits(f"{path}: the labels of {n:,} variants", n, _VARIANT_COST)
-        offset, position, counts = (np.empty(n, np.int64) for _ in range(3))
-        contig, rsid, first, second = (np.empty(n, object) for _ in range(4))
-        at = header.first_variant
-        for k in range(n):
-            offset[k] = at
-            (name, rsid[k], *alleles), position[k], at = _read_variant(cursor, at, header, k)
-            contig[k] = names.setdefault(name, name)
-            counts[k] = len(alleles)
-            first[k], second[k] = alleles if len(alleles) == 2 else ("", "")
+        many = cursor.size - header.first_variant < _NEAR * n
+        found, at = _scanned(cursor, header, _MANY if many else _WINDOW)
         if at != cursor.size:
             msg = f"{cursor.size - at:,} bytes follow the last of its {n:,} variants"
             raise cursor.fault(msg)
-    return Variants(offset, position, contig, rsid, first, second, counts)
+    return found
+
+
+def _scanned(cursor: _Cursor, header: Header, window: int) -> tuple[Labels, int]:
+    """Return the labels of all variants, read in windows, and where the last variant ends."""
+    n = header.variants
+    sizes = Sizes(cursor.size, n, header.samples, header.layout, bool(header.compression))
+    offset, position, alleles = (np.empty(n, np.int64) for _ in range(3))
+    contig, edges = np.empty((n, 2), np.int64), np.empty((n, 4), np.int64)
+    found = Labels(offset, position, alleles, contig, edges, np.empty(0, np.uint8))
+    k, used, at, base, data = 0, 0, header.first_variant, 0, np.empty(0, np.uint8)
+    while k < n:
+        if not base <= at < base + data.size:
+            base, data = at, cursor.window(at, window)
+        found = found._replace(text=_with_room(found.text, used + data.size))
+        before = k
+        k, at, used, why = scan_labels(data, at - base, base, k, used, sizes, found)
+        if used > _WINDOW * k:
+            cursor.count_text(used - cursor.texts, f"variant {k}")
+        if why == CUT and k == before and at > base:
+            base, data = at, cursor.window(at, window)
+        elif why == ODD or k == before:
+            found, used, at = _with_variant(cursor, header, found, k, used, at)
+            k += 1
+    return found._replace(text=found.text[:used].copy()), at
+
+
+def _with_room(text: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Return a buffer of at least ``size`` bytes that begins with ``text``."""
+    if text.size >= size:
+        return text
+    wider = np.empty(2 * size, np.uint8)
+    wider[: text.size] = text
+    return wider
+
+
+def _with_variant(
+    cursor: _Cursor, header: Header, found: Labels, k: int, used: int, at: int
+) -> tuple[Labels, int, int]:
+    """Add a variant that `scan_labels` stopped at; return the labels, bytes used and its end."""
+    found.offset[k] = at
+    (contig, rsid, *alleles), found.position[k], at = _read_variant(cursor, at, header, k)
+    found.alleles[k] = len(alleles)
+    names = [x.encode() for x in (contig, rsid, *(alleles if len(alleles) == 2 else ("", "")))]
+    edges = used + np.cumsum([0, *map(len, names)])
+    found = found._replace(text=_with_room(found.text, int(edges[-1])))
+    found.text[used : edges[-1]] = np.frombuffer(b"".join(names), np.uint8)
+    found.contig[k], found.edges[k] = edges[:2], edges[1:]
+    return found, int(edges[-1]), at
 
 
 def _read_variant(cursor: _Cursor, at: int, header: Header, k: int) -> tuple[list[str], int, int]:
