@@ -45,6 +45,8 @@ def by_variants(
     *,
     phased: bool | None,
     rows_of: Callable[[xr.Dataset, Layout], int] | None = None,
+    chunk: int | None = None,
+    haploid: bool = False,
 ) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
     """Return the packed Dataset, its layout and its planes by name with rows along variants.
 
@@ -52,14 +54,20 @@ def by_variants(
 
     - ``phased``: haplotypes (True), dosages (False), or the kind of the planes (None).
     - ``rows_of(ds, layout)``: rows per chunk of planes in memory; default is ``chunk_rows``.
+    - ``chunk`` and ``haploid``: how genotypes are packed; see `pack`.
 
     Raises ValueError if the planes have rows along samples, or hold dosages where haplotypes are
     requested.
     """
     layout = model.layout_of(ds)
     if layout is None:
-        ds = pack(ds, rows="variants", phased=bool(phased), multiallelic="refuse", missing="keep")
-        return by_variants(ds, phased=phased, rows_of=rows_of)
+        ds = pack(
+            ds, rows="variants", phased=bool(phased), multiallelic="refuse", missing="keep",
+            chunk=chunk, haploid=haploid,
+        )  # fmt: skip
+        layout = cast("Layout", model.layout_of(ds))
+        # The kernels have just made these planes, so they need no check.
+        return ds, layout, {name: ds[PREFIX + name].data for name in _names(ds, layout)}
     if layout.rows != "variants":
         msg = (
             f"the planes have rows={layout.rows!r}, this analysis needs rows='variants': pack the "

@@ -13,12 +13,12 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import packer
-from genobit.engine.bits.layout import Layout
+from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
-from genobit.engine.schedule.packing import DaskPlanes, pack_counts, row_chunk
+from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io._plink_text import genetic_positions, without_skipped
 from genobit.io.pgen_files._header import COUNTED_ALLELE, PROVISIONAL, Header, read_header
 from genobit.io.pgen_files._psam import read_samples
@@ -34,7 +34,7 @@ _BUFFER = 2**20
 """Allele indices that are read at once, as int32."""
 _MISSING = -9
 _TABLES = (".pvar", ".pvar.zst", ".psam", ".bim", ".fam")
-_DTYPES = {"calls": np.int8, "phased": np.bool_, "dosages": np.float32, "counts": np.int8}
+_DTYPES = {"calls": np.int8, "phased": np.bool_, "dosages": np.float32}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +118,14 @@ class PgenFile:
         with self._reader(f"variants {start}:{stop}") as reader:
             reader.read_range(start, stop, found)
         return found
+
+    def planes(self, start: int, stop: int) -> NDArray[np.uint64]:
+        """Return carrier, hom_alt and called of ALT: uint64 (3, stop - start, words)."""
+        from genobit.engine.bits.pack import pack_counts
+
+        planes = np.empty((3, stop - start, words_for(self.n_samples)), np.uint64)
+        pack_counts(self.counts(start, stop), planes)
+        return planes
 
     def calls(self, start: int, stop: int) -> NDArray[np.int8]:
         """Return allele indices, -1 if missing: int8 (stop - start, samples, 2)."""
@@ -393,8 +401,7 @@ def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlane
     if pgen is None:
         return None
     # A chunk of packed calls is read as int8.
-    sizes = variant_chunks(row_chunk(pgen.n_samples, chunk), pgen.n_variants, pgen.n_samples)
-    return pack_counts(pgen.array("counts", sizes), layout)
+    return pack_file(pgen, pgen.stamp, layout, row_chunk(pgen.n_samples, chunk))
 
 
 packer.FILE_PLANES.append(_planes)

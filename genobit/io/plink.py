@@ -12,11 +12,11 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import packer
-from genobit.engine.bits.layout import Layout
+from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.files import address, is_address
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
-from genobit.engine.schedule.packing import DaskPlanes, pack_bed, row_chunk
+from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io import _remote
 from genobit.io._chunks import row_chunks
 from genobit.io._plink_text import (
@@ -129,6 +129,14 @@ class BedFile:
             msg = f"{self.path} was changed while in use: variants {start}:{stop} are not there."
             raise OSError(msg)
         return raw.reshape(stop - start, width)
+
+    def planes(self, start: int, stop: int) -> np.ndarray:
+        """Return carrier, hom_alt and called of A1: uint64 (3, stop - start, words)."""
+        from genobit.engine.bits.pack import split_bed
+
+        planes = np.empty((3, stop - start, words_for(self.n_samples)), np.uint64)
+        split_bed(self.read_raw(start, stop), self.n_samples, planes)
+        return planes
 
     def _bytes(self, start: int, stop: int) -> bytes:
         if is_address(self.path):
@@ -366,7 +374,8 @@ def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlane
     bed = bed_source(calls)
     if bed is None:
         return None
-    return pack_bed(bed.raw_array(row_chunk(bed.bytes_per_row, chunk)), bed.n_samples, layout)
+    rows = row_chunk(bed.bytes_per_row, chunk)
+    return pack_file(bed, bed._size_and_mark(), layout, rows)
 
 
 packer.FILE_PLANES.append(_planes)

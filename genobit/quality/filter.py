@@ -67,7 +67,7 @@ def judge(
     if rules.max_sample_missing is not None:
         lazy = sample_sums(planes, kinds, roles, layout, small_sample=False)
         (sums,) = compute(lazy)
-        samples = kept_samples(Sums(*sums.T), kinds, roles, rules.max_sample_missing)
+        samples = kept_samples(Sums(*sums), kinds, roles, rules.max_sample_missing)
         removed["max_sample_missing"] = int(samples.size - samples.sum())
         _require_some(samples, "max_sample_missing", rules, "samples")
         roles = roles._replace(kept=samples)
@@ -75,7 +75,7 @@ def judge(
         return Kept(samples, None, removed)
     (counts,) = compute(variant_counts(planes, kinds, sample_sets(roles), layout))
     variants = np.ones(kinds.size, bool)
-    for name, passed in kept_variants(Counts(*counts.T), rules):
+    for name, passed in kept_variants(Counts(*counts), rules):
         removed[name] = int(np.count_nonzero(variants & ~passed))
         variants &= passed
         _require_some(variants, name, rules, "variants")

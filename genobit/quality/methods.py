@@ -9,7 +9,8 @@ import xarray as xr
 from genobit.data import autosomes as chromosomes
 from genobit.data import labels, model, packed
 from genobit.data.checks import check_one_of, check_share
-from genobit.data.packer import pack
+from genobit.engine.bits.layout import words_for
+from genobit.engine.options import get_options
 from genobit.quality.roles import read_roles
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from genobit.engine.bits.layout import Layout
 
 EXACT, MIDP = "exact", "midp"
+CHUNK_BYTES = 2**22
+"""Bytes of the planes of a chunk. dask takes 2 ms for the tasks of a chunk, as long as the counts
+of 2 MB (Zen 4), and a larger chunk would leave the cache."""
 
 
 class QualityMethods:
@@ -305,11 +309,11 @@ class QualityMethods:
 
 def _dosages(ds: xr.Dataset) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
     """Return the packed Dataset, its layout and planes of dosages; doubles haploid calls."""
-    if model.layout_of(ds) is None:
-        ds = pack(
-            ds, rows="variants", phased=False, multiallelic="refuse", missing="keep", haploid=True
-        )
-    return packed.by_variants(ds, phased=False)
+    chunk = None
+    if model.CALL_GENOTYPE in ds and get_options().chunk_rows_is_default:
+        words = words_for(ds[model.CALL_GENOTYPE].sizes[model.SAMPLES])
+        chunk = max(get_options().edge, CHUNK_BYTES // (24 * words))
+    return packed.by_variants(ds, phased=False, chunk=chunk, haploid=True)
 
 
 def _variant_stats(

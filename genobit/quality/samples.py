@@ -4,30 +4,26 @@ Inbreeding is (O - E) / (N - E) from the observed and expected numbers O and E o
 among N calls, as ``plink --het`` (Purcell S, et al. (2007) *Am J Hum Genet* 81:559-575). The sex
 check compares the same statistic of the X chromosome with two thresholds, as ``--check-sex``.
 
-A pass turns the planes of each chunk, so that a row is a sample, and counts bits in sets of
-variants. Expected homozygosity is rounded to a multiple of 2**-36: sums are then exact, and equal
-for every chunking.
+A pass counts the bits of each column of the planes, for each kind of chromosome. Expected
+homozygosity is rounded to a multiple of 2**-36: sums are then exact, and equal for every chunking.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import dask.array as da
 import numpy as np
 
 from genobit.data.autosomes import DIPLOID, MT, X, Y
-from genobit.engine.bits.layout import pack_bits
-from genobit.engine.schedule.blocks import joined, ordered
-from genobit.engine.schedule.tiles import whole_rows
-from genobit.quality.kernels.counts import EMPTY, MASKED
+from genobit.quality import schedule
 from genobit.quality.roles import MALE, Roles
-from genobit.quality.sets import SampleSets, sample_sets
-from genobit.quality.variants import Counts, counted
+from genobit.quality.sets import sample_sets
+from genobit.quality.variants import Counts, variant_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import dask.array as da
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
@@ -38,8 +34,6 @@ _MONOMORPHIC = 1e-8
 """Variants with a rarer allele frequency below this are left out, as in plink 1.9."""
 FEMALE = 2
 """Code of females in `sample_sex`."""
-_SPLIT = 2
-"""Partial sums that are added up in one task; each has a few numbers for each sample."""
 
 
 class Sums(NamedTuple):
@@ -73,27 +67,16 @@ def sample_sums(
     *,
     small_sample: bool,
 ) -> da.Array:
-    """Return the fields of `Sums` of each sample: int64 (samples, fields), lazy.
+    """Return the fields of `Sums` of each sample: int64 (fields, samples), lazy.
 
     planes: name to uint64 (variants, words), of dosages; kinds: (variants,).
     """
-    arrays = whole_rows(ordered(planes, layout))
-    chunked = da.from_array(kinds, chunks=(arrays[0].chunks[0],))
-    parts = da.blockwise(
-        _sums_of_chunk,
-        "vsc",
-        *[x for array in arrays for x in (array, "vw")],
-        chunked,
-        "v",
-        new_axes={"s": layout.bits, "c": len(Sums._fields)},
-        adjust_chunks={"v": lambda _: 1},
-        dtype=np.int64,
-        meta=np.empty((0, 0, 0), np.int64),
-        sets=sample_sets(roles),
-        layout=layout,
-        small_sample=small_sample,
+    # With the same samples, `variant_stats` has these counts too, and they are made once.
+    counts = variant_counts(planes, kinds, sample_sets(roles), layout)
+    shape = len(Sums._fields), layout.bits
+    return schedule.sums_of_chunks(
+        _sums_of_chunk, shape, planes, counts, kinds, layout, small_sample
     )
-    return parts.sum(axis=0, split_every=_SPLIT)
 
 
 DESCRIPTIONS = {
@@ -131,15 +114,12 @@ def statistics(
     ``limits`` are those of the sex check, which needs variants on X.
     """
     expected = expected_calls(kinds, roles)
-    none: NDArray[np.int64] = np.zeros((0, len(Sums._fields)), np.int64)
+    none: NDArray[np.int64] = np.zeros((len(Sums._fields), 0), np.int64)
     nobody = Roles(0, np.zeros(0, np.int8))
-    found = {
-        name: da.map_blocks(
-            _statistic, sums, name, roles, expected, limits, drop_axis=1,
-            meta=_statistic(none, name, nobody, expected[:0], limits),
-        )
-        for name in DESCRIPTIONS
-    }  # fmt: skip
+    found = {}
+    for name in DESCRIPTIONS:
+        dtype = _statistic(none, name, nobody, expected[:0], limits).dtype
+        found[name] = schedule.statistic(_statistic, sums, dtype, name, roles, expected, limits)
     lacking = [] if roles.sex is not None else ["sex_status"]
     if not (kinds == X).any():
         lacking = ["x_inbreeding", "sex_inferred", "sex_status"]
@@ -154,7 +134,7 @@ def _statistic(
     limits: tuple[float, float],
 ) -> NDArray[Any]:
     """Return one statistic of all samples; ``expected`` are the calls that each can have."""
-    found = Sums(*sums.T)
+    found = Sums(*sums)
     n_called = calls_present(found, roles)
     if name == "x_inbreeding":
         return _inbreeding(found.x_calls, found.x_hets, found.x_expected)
@@ -198,45 +178,64 @@ def _inbreeding(
 
 
 def _sums_of_chunk(
-    *blocks: Any, sets: SampleSets, layout: Layout, small_sample: bool
+    blocks: Any,
+    counts: NDArray[np.int32],
+    kinds: NDArray[np.uint8],
+    layout: Layout,
+    small_sample: bool,  # noqa: FBT001 - a task has no keywords
 ) -> NDArray[np.int64]:
-    """Return the sums of a chunk of variants: int64 (1, samples, fields)."""
-    from genobit.engine.bits.words import transpose_bits
-    from genobit.quality.kernels.counts import sum_over_missing
+    """Return the sums of a chunk of variants: int64 (fields, samples)."""
+    planes = schedule.contiguous(blocks)
+    expected, used = expected_homozygosity(Counts(*counts), kinds, small_sample=small_sample)
+    sums = np.zeros((len(Sums._fields), layout.bits), np.int64)
+    found = Sums(*sums)
+    for kind in np.unique(kinds):
+        for some in (used, ~used):
+            rows = np.flatnonzero(some & (kinds == kind))
+            if rows.size:
+                _add_rows(planes, rows, found, kind, expected if some is used else None)
+    return sums
 
-    *given, kinds = blocks
-    planes = [joined(block) for block in given]
-    found = counted(planes, kinds, sets, layout)
-    expected, used = expected_homozygosity(found, kinds, small_sample=small_sample)
-    masks = [
-        kinds != Y, kinds == Y, kinds == DIPLOID, kinds == X, kinds == MT,
-        used & (kinds == DIPLOID), used & (kinds == X),
-    ]  # fmt: skip
-    turned = [transpose_bits(plane, layout.bits) for plane in planes]
-    c, h, n = np.moveaxis(_counts_by_set(turned, np.stack(masks)), 2, 0)
-    weights = np.zeros(64 * turned[0].shape[1], np.int64)
-    weights[: kinds.size] = expected
-    sums = np.empty((2, layout.bits), np.int64)
-    for k in range(2):
-        sums[k] = expected[masks[5 + k]].sum()
-        if len(turned) == 3 and masks[5 + k].any():
-            sums[k] -= sum_over_missing(turned[2], pack_bits(masks[5 + k]), weights)
-    sample = Sums(
-        called=n[:, 0],
-        called_y=n[:, 1],
-        copies=c[:, 2] + h[:, 2],
-        copies_x=c[:, 3] + h[:, 3],
-        hom_alt_x=h[:, 3],
-        hom_alt_y=h[:, 1],
-        hom_alt_mt=h[:, 4],
-        calls=n[:, 5],
-        hets=c[:, 5] - h[:, 5],
-        expected=sums[0],
-        x_calls=n[:, 6],
-        x_hets=c[:, 6] - h[:, 6],
-        x_expected=sums[1],
+
+def _add_rows(
+    planes: list[NDArray[np.uint64]],
+    rows: NDArray[np.int64],
+    sums: Sums,
+    kind: int,
+    expected: NDArray[np.int64] | None,
+) -> None:
+    """Add variants of one kind; ``expected`` is their `expected_homozygosity` if they are used."""
+    from genobit.quality.kernels.columns import add_missing, count_columns
+
+    samples = sums.called.size
+    raw = np.zeros((3, 64 * planes[0].shape[1]), np.int32)
+    for plane, out in zip(planes, raw, strict=False):
+        count_columns(plane, rows, out)
+    c, h, n = raw[:, :samples]
+    complete = len(planes) == 2
+    if complete:
+        n[:] = rows.size
+    called, copies, hom_alt = {
+        DIPLOID: (sums.called, sums.copies, None),
+        X: (sums.called, sums.copies_x, sums.hom_alt_x),
+        Y: (sums.called_y, None, sums.hom_alt_y),
+        MT: (sums.called, None, sums.hom_alt_mt),
+    }[kind]
+    for total, some in ((called, n), (copies, c + h), (hom_alt, h)):
+        if total is not None:
+            np.add(total, some, out=total)
+    if expected is None or kind in {Y, MT}:
+        return
+    calls, hets, total = (
+        (sums.x_calls, sums.x_hets, sums.x_expected)
+        if kind == X
+        else (sums.calls, sums.hets, sums.expected)
     )
-    return np.stack(sample, axis=1)[None]
+    calls += n
+    hets += c - h
+    total += expected[rows].sum()
+    if not complete:
+        add_missing(planes[2], rows, -expected, total)
 
 
 def expected_homozygosity(
@@ -258,27 +257,3 @@ def expected_homozygosity(
         used &= ~autosomal | (alleles > 0)
         het = np.where(autosomal, het * alleles / np.maximum(alleles - 1, 1), het)
     return np.where(used, np.rint((1 - het) * UNIT), 0).astype(np.int64), used
-
-
-def _counts_by_set(turned: list[NDArray[np.uint64]], masks: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Count carriers, homozygotes and calls of each sample: int32 (samples, sets, 3)."""
-    from genobit.quality.kernels.counts import count_genotypes
-
-    carrier, hom_alt = turned[:2]
-    sizes = masks.sum(axis=1, dtype=np.int64)[None]
-    how = np.where(sizes > 0, MASKED, EMPTY).astype(np.uint8)
-    # A cohort of half a million samples takes 42 MB of these counts for each thread.
-    out = np.zeros((carrier.shape[0], masks.shape[0], 3), np.int32)
-    kinds = np.zeros(carrier.shape[0], np.uint8)
-    count_genotypes(
-        carrier,
-        hom_alt,
-        turned[-1],
-        len(turned) < 3,
-        kinds,
-        pack_bits(masks)[None],
-        how,
-        sizes,
-        out,
-    )
-    return out

@@ -9,23 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.blocks import as_rows, joined, ordered
-from genobit.engine.schedule.tiles import whole_rows
+from genobit.engine.schedule.blocks import as_rows
+from genobit.quality import schedule
 from genobit.quality.sets import PAIRS, PRESENT, SINGLES, TESTED, SampleSets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    import dask.array as da
     from numpy.typing import NDArray
 
     from genobit.engine.bits.layout import Layout
-
-GROUP = 2**17
-"""Variants in a chunk of statistics. Chunks of planes hold fewer, and a task for each of them and
-each statistic would take dask longer than the counts."""
 
 
 class Counts(NamedTuple):
@@ -65,10 +61,22 @@ class Counts(NamedTuple):
         return _ratio(of_ref.astype(np.int64) * of_alt, 2 * self.genotypes().astype(np.int64) ** 2)
 
 
-def counted(
-    blocks: list[NDArray[np.uint64]], kinds: NDArray[np.uint8], sets: SampleSets, layout: Layout
-) -> Counts:
-    """Return the counts of a chunk of variants; blocks are planes in the order of `ordered`."""
+def variant_counts(
+    planes: Mapping[str, da.Array], kinds: NDArray[np.uint8], sets: SampleSets, layout: Layout
+) -> da.Array:
+    """Return the fields of `Counts` of each variant: int32 (fields, variants), lazy.
+
+    planes: name to uint64 (variants, words), of dosages; kinds: (variants,).
+    """
+    return schedule.counts_of_chunks(
+        counts_of_chunk, len(Counts._fields), planes, kinds, layout, sets
+    )
+
+
+def counts_of_chunk(
+    blocks: Any, kinds: NDArray[np.uint8], layout: Layout, sets: SampleSets
+) -> NDArray[np.int32]:
+    """Return the counts of a chunk of variants: int32 (fields, variants)."""
     from genobit.quality.kernels.counts import count_genotypes
 
     rows = as_rows(blocks, layout)
@@ -80,7 +88,7 @@ def counted(
         carrier, hom_alt, carrier if called is None else called, complete, kinds, *sets, raw
     )
     c, h, n = np.moveaxis(raw, 2, 0)
-    return Counts(
+    found = Counts(
         n_called=n[:, PRESENT],
         n_samples=sets.sizes[kinds, PRESENT].astype(np.int32),
         hom_ref=n[:, PAIRS] - c[:, PAIRS],
@@ -94,39 +102,14 @@ def counted(
         test_alt=h[:, TESTED],
         tested=(kinds <= 1).astype(np.int32),
     )
-
-
-def variant_counts(
-    planes: Mapping[str, da.Array], kinds: NDArray[np.uint8], sets: SampleSets, layout: Layout
-) -> da.Array:
-    """Return the fields of `Counts` of each variant: int32 (variants, fields), lazy.
-
-    planes: name to uint64 (variants, words), of dosages; kinds: (variants,).
-    """
-    arrays = whole_rows(ordered(planes, layout))
-    chunked = da.from_array(kinds, chunks=(arrays[0].chunks[0],))
-    counts = da.blockwise(
-        _counts_of_chunk,
-        "vc",
-        *[x for array in arrays for x in (array, "vw")],
-        chunked,
-        "v",
-        new_axes={"c": len(Counts._fields)},
-        dtype=np.int32,
-        meta=np.empty((0, 0), np.int32),
-        sets=sets,
-        layout=layout,
-    )
-    return counts.rechunk({0: _groups(counts.chunks[0])})
+    return np.stack(found)
 
 
 def statistics(counts: da.Array, names: Iterable[str]) -> dict[str, da.Array]:
     """Return named `STATISTICS` of each variant, lazy; counts as from `variant_counts`."""
+    groups = schedule.grouped(counts)
     return {
-        name: da.map_blocks(
-            _statistic, counts, name, drop_axis=1, meta=np.empty(0, STATISTICS[name].dtype)
-        )
-        for name in names
+        name: schedule.statistic(_statistic, groups, STATISTICS[name].dtype, name) for name in names
     }
 
 
@@ -184,26 +167,9 @@ def hardy_weinberg(found: Counts, *, midp: bool) -> NDArray[np.float64]:
     return p
 
 
-def _counts_of_chunk(*blocks: Any, sets: SampleSets, layout: Layout) -> NDArray[np.int32]:
-    *planes, kinds = blocks
-    # dask would copy each block to join it.
-    return np.stack(counted([*map(joined, planes)], kinds, sets, layout), axis=1)
-
-
 def _statistic(counts: NDArray[np.int32], name: str) -> NDArray[Any]:
     statistic = STATISTICS[name]
-    return np.ascontiguousarray(statistic.of(Counts(*counts.T)), statistic.dtype)
-
-
-def _groups(chunks: tuple[int, ...]) -> tuple[int, ...]:
-    """Join chunks to groups of up to `GROUP` variants."""
-    groups: list[int] = []
-    for rows in chunks:
-        if groups and groups[-1] + rows <= GROUP:
-            groups[-1] += rows
-        else:
-            groups.append(rows)
-    return tuple(groups)
+    return np.ascontiguousarray(statistic.of(Counts(*counts)), statistic.dtype)
 
 
 def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from operator import getitem
+from typing import TYPE_CHECKING, Any, Protocol
 
 import dask.array as da
 import numpy as np
@@ -12,12 +13,32 @@ from dask.highlevelgraph import MaterializedLayer
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound, tail_mask, words_for
 from genobit.engine.options import get_options
 from genobit.engine.schedule.blocks import joined
+from genobit.engine.schedule.graphs import Grid, Task, TaskRef, full
+from genobit.engine.schedule.names import named_layer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 DaskPlanes = dict[str, da.Array]
 """Plane name -> uint64 (rows, words)."""
+
+
+class PlaneFile(Protocol):
+    """A file of dosages that packs its own variants. Tasks carry it, so it can be pickled."""
+
+    @property
+    def n_variants(self) -> int:
+        """Number of variants."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+
+    def planes(self, start: int, stop: int) -> NDArray[np.uint64]:
+        """Return carrier, hom_alt and called of some variants: (3, stop - start, words)."""
+
 
 _CHUNK_BYTES = 2**28
 
@@ -68,17 +89,31 @@ def _named(stacked: da.Array, names: tuple[str, ...]) -> DaskPlanes:
     """
     if len(names) < stacked.shape[0]:
         return {name: stacked[k] for k, name in enumerate(names)}
-    return {
-        name: da.blockwise(
-            _plane, "vw", stacked, "pvw", k=k, dtype=np.uint64, meta=np.empty((0, 0), np.uint64)
-        )
-        for k, name in enumerate(names)
-    }
+    return {name: _plane(stacked, k) for k, name in enumerate(names)}
 
 
-def _plane(blocks: Any, k: int) -> NDArray[np.uint64]:
-    plane: NDArray[np.uint64] = joined(blocks)[k]
-    return plane
+def _plane(stacked: da.Array, k: int) -> da.Array:
+    """Return plane k of a stack (planes, rows, words), as views of its blocks."""
+    columns = full(*stacked.numblocks[1:])
+    layer = Grid([stacked], "genobit-plane", columns, partial(_view, stack=stacked.name, k=k))
+    return da.Array(layer.graph(), layer.name, stacked.chunks[1:], stacked.dtype)
+
+
+def _view(layer: Grid, i: int, j: int, *, stack: str, k: int) -> tuple[Any, ...]:
+    del layer
+    return getitem, TaskRef((stack, 0, i, j)), k
+
+
+def stack_of(planes: Sequence[da.Array]) -> da.Array | None:
+    """Return the stack (planes, rows, words) that exactly these planes are views of, or None."""
+    layers = [plane.dask.layers[plane.name] for plane in planes]
+    makes = [layer.make for layer in layers if isinstance(layer, Grid)]
+    keywords = [make.keywords for make in makes if isinstance(make, partial) and make.func is _view]
+    stacks = {found["stack"] for found in keywords}
+    if [found["k"] for found in keywords] != list(range(len(planes))) or len(stacks) != 1:
+        return None
+    (name,) = stacks
+    return da.Array(planes[0].dask, name, ((len(planes),), *planes[0].chunks), planes[0].dtype)
 
 
 def pack_calls(
@@ -269,40 +304,35 @@ def _check_phase(
     return calls
 
 
-def pack_bed(raw: da.Array, samples: int, layout: Layout) -> DaskPlanes:
-    """Pack raw .bed rows (variants, bytes) uint8, two bits a call, without an int8 copy."""
+def pack_file(file: PlaneFile, mark: Any, layout: Layout, rows: int) -> DaskPlanes:
+    """Return the planes of a file, read and packed ``rows`` variants at a time.
+
+    ``mark`` changes if the file changes.
+    """
+    starts = range(0, file.n_variants, rows)
+    sizes = tuple(min(rows, file.n_variants - start) for start in starts) or (0,)
+    name, graph = named_layer("genobit-packed", _file_tasks, file, layout, sizes, mark)
     names = (*layout.planes, CALLED)
-    stacked = _stacked(
-        partial(_split_chunk, samples=samples), layout, len(names), raw, "vb", (), samples=samples
-    )
-    return _named(stacked, names)
+    along = (file.n_samples,), tuple(map(words_for, sizes))
+    chunks = (sizes, (layout.words,)) if layout.rows == "variants" else along
+    return _named(da.Array(graph, name, ((len(names),), *chunks), np.uint64), names)
 
 
-def _split_chunk(blocks: Any, *, layout: Layout, samples: int) -> NDArray[np.uint64]:
-    from genobit.engine.bits import pack
-
-    raw = joined(blocks)
-    planes = np.empty((3, raw.shape[0], words_for(samples)), np.uint64)
-    pack.split_bed(raw, samples, planes)
-    return _oriented(planes, layout, samples)
-
-
-def pack_counts(counts: da.Array, layout: Layout) -> DaskPlanes:
-    """Pack copies of an allele (variants, samples) int8, negative for missing calls."""
-    names = (*layout.planes, CALLED)
-    samples = counts.shape[1]
-    stacked = _stacked(_counts_chunk, layout, len(names), counts, "vc", (), samples=samples)
-    return _named(stacked, names)
+def _file_tasks(
+    name: str, file: PlaneFile, layout: Layout, sizes: tuple[int, ...], mark: Any
+) -> dict[Any, Any]:
+    del mark
+    ends = np.cumsum([0, *sizes]).tolist()
+    by_variants = layout.rows == "variants"
+    keys = [(name, 0, k, 0) if by_variants else (name, 0, 0, k) for k in range(len(sizes))]
+    return {
+        key: Task(key, _file_chunk, file, start, stop, layout)
+        for key, start, stop in zip(keys, ends[:-1], ends[1:], strict=True)
+    }
 
 
-def _counts_chunk(blocks: Any, *, layout: Layout) -> NDArray[np.uint64]:
-    from genobit.engine.bits import pack
-
-    counts = joined(blocks)
-    rows, samples = counts.shape
-    planes = np.empty((3, rows, words_for(samples)), np.uint64)
-    pack.pack_counts(counts, planes)
-    return _oriented(planes, layout, samples)
+def _file_chunk(file: PlaneFile, start: int, stop: int, layout: Layout) -> NDArray[np.uint64]:
+    return _oriented(file.planes(start, stop), layout, file.n_samples)
 
 
 def sound(plane: da.Array, layout: Layout, name: str) -> da.Array:

@@ -59,25 +59,3 @@ def count_genotypes(
                     out[i, s, 2] = sizes[kind, s]
                 else:
                     out[i, s, 2] = _count_masked(called, i, masks, kind, s)
-
-
-@njit
-def sum_over_missing(
-    called: NDArray[np.uint64], mask: NDArray[np.uint64], weights: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the sum of weights over the missing calls of each row, int64 (rows,).
-
-    Shapes: called (rows, words); mask (words,), the columns that count; weights (64 words,).
-    """
-    one = np.uint64(1)
-    sums = np.zeros(called.shape[0], np.int64)
-    for i in range(called.shape[0]):
-        total = 0
-        for w in range(called.shape[1]):
-            missing = mask[w] & ~called[i, w]
-            while missing:
-                lowest = missing & (~missing + one)
-                total += weights[64 * w + np.intp(popcount(lowest - one))]
-                missing ^= lowest
-        sums[i] = total
-    return sums
