@@ -156,10 +156,7 @@ calls = {
     "bio2zarr": [vcf],
     "bokeh": [plots, explore, explore_array],
     "cyvcf2": [vcf],
-    "dendropy": [
-        lambda: gb.open_alignment(folder / "some.nex"),
-        lambda: gb.sample_alignment(),
-    ],
+    "dendropy": [lambda: gb.sample_alignment()],
     "holoviews": [plots, explore, explore_array, lambda: command("demo")],
     "ipywidgets": [explore, explore_array, lambda: cohort().genobit.explore()],
     "jupyterlab": [lambda: command("lab")],

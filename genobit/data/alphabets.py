@@ -179,7 +179,10 @@ def require_symbols(
         if entry in _FOREIGN_GAPS:
             remedy = "write '?' or '-' instead"
         elif kind == "standard":
-            remedy = 'add it to attrs["states"] of the alignment, or to SYMBOLS of NEXUS'
+            remedy = (
+                'add it to attrs["states"] of the alignment, or to SYMBOLS of NEXUS, or open the '
+                "file with kind='standard', which takes every symbol as a state"
+            )
         msg = (
             f"{at}: {entry!r} is not a symbol of kind {kind!r}, which has {listed}{codes}, "
             f"'?' for missing and '-' for a gap: correct it, or {remedy}"

@@ -1,7 +1,8 @@
-"""Open alignments in FASTA, PHYLIP and NEXUS."""
+"""Open alignments in FASTA, PHYLIP, NEXUS, CLUSTAL and Stockholm."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,39 +11,63 @@ import numpy as np
 from genobit.data import alphabets
 from genobit.data.alignment import SITES, TAXA, alignment_attributes, require_names
 from genobit.data.checks import check_one_of, is_whole
-from genobit.data.guards.bounded import GZIP, read_bytes
+from genobit.data.guards.bounded import GZIP
 from genobit.engine.files import local_path
-from genobit.engine.options import require_fits
-from genobit.io.alignment_files._text import (
-    CONTROL,
-    FOREIGN_GAPS,
-    Rows,
-    is_phylip,
+from genobit.engine.schedule.names import layer_name
+from genobit.io.alignment_files._layouts import (
+    format_of,
+    read_clustal,
     read_fasta,
     read_phylip,
-    require_gaps,
+    read_stockholm,
 )
-from genobit.io.tree_files._nexus import read_nexus
+from genobit.io.alignment_files._nexus import read_nexus
+from genobit.io.alignment_files._rows import (
+    Text,
+    in_chunks,
+    line_at,
+    read_plain,
+    read_symbols,
+    require_file,
+    require_same_length,
+    text_of,
+    with_line,
+)
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import xarray as xr
     from numpy.typing import NDArray
 
     from genobit.io.alignment_files._fasta import FastaFile
+    from genobit.io.alignment_files._rows import Rows
 
-_READERS = {"fasta": read_fasta, "phylip": read_phylip, "nexus": read_nexus}
+_READERS: dict[str, Callable[[bytes], Rows]] = {
+    "fasta": read_fasta,
+    "phylip": read_phylip,
+    "phylip-interleaved": partial(read_phylip, order="interleaved"),
+    "phylip-sequential": partial(read_phylip, order="sequential"),
+    "nexus": read_nexus,
+    "clustal": read_clustal,
+    "stockholm": read_stockholm,
+}
 _SUFFIXES = {
     **dict.fromkeys((".fasta", ".fas", ".fa", ".fna", ".faa", ".ffn", ".afa", ".mfa"), "fasta"),
     **dict.fromkeys((".phy", ".phylip", ".ph"), "phylip"),
     **dict.fromkeys((".nex", ".nexus", ".nxs"), "nexus"),
+    **dict.fromkeys((".aln", ".clustal", ".clw"), "clustal"),
+    **dict.fromkeys((".sto", ".stk", ".stockholm"), "stockholm"),
 }
 _PIECE = 2**20
 """Bytes or sites read at a time from files that are not held whole."""
-_NEXUS_COST = 40
-"""Most bytes of memory per byte of text while DendroPy reads it; 35 were measured."""
+_COST = 6
+"""Most bytes of memory per byte of a file: of NEXUS with comments; other files take two or three."""
+_MOST_TEXT = 2**26
+"""Most bytes of text of an alignment that is not lazy. numpy has 4 bytes for a letter."""
+_CHUNK = 2**22
+"""Symbols per chunk of a larger alignment."""
 
 
 def open_alignment(
@@ -57,11 +82,13 @@ def open_alignment(
     Parameters
     ----------
     path
-        FASTA, PHYLIP or NEXUS file, plain or compressed with gzip. PHYLIP may be sequential or
-        interleaved. PHYLIP names may be strict (ten characters) or relaxed (up to a blank).
+        FASTA, PHYLIP, NEXUS, CLUSTAL or Stockholm file, plain or compressed with gzip. PHYLIP may
+        be sequential or interleaved. PHYLIP names may be strict (ten characters) or relaxed (up to
+        a blank).
     format
-        "fasta", "phylip" or "nexus". By default it is detected from the first line, or from the
-        suffix if the first line is not conclusive.
+        "fasta", "phylip", "phylip-sequential", "phylip-interleaved", "nexus", "clustal" or
+        "stockholm". By default it is detected from the first line, or from the suffix if the first
+        line is not conclusive.
     kind
         "dna", "protein" or "standard". The default for NEXUS is the kind declared in the file. In
         other formats, the kind is "standard" if a tenth of the letters and digits are digits. It is
@@ -74,9 +101,11 @@ def open_alignment(
 
     Returns
     -------
-    DataArray (taxa, sites) of upper-case text, in memory, or lazy with ``chunks``. Each entry is
-    a symbol: ``-`` is a gap, ``?`` is missing, ``{01}`` is polymorphic. Of FASTA and PHYLIP, ``.``
-    and ``~`` become ``?``, and ``_`` becomes ``-``.
+    DataArray (taxa, sites) of upper-case text, in memory, or lazy with ``chunks``. An alignment of
+    more than 64 MiB of text (16 million symbols) is lazy, too: it keeps one byte for each symbol in
+    memory, and makes text of a chunk when it is computed. Each entry is a symbol: ``-`` is a gap,
+    ``?`` is missing, ``{01}`` is polymorphic. Except in NEXUS, ``~`` becomes ``?`` and ``_``
+    becomes ``-``. ``.`` becomes ``?``, in Stockholm ``-``.
 
     - Coordinate `taxa`: the names as written; underscores are kept. A name in FASTA is the whole
       header line.
@@ -89,14 +118,12 @@ def open_alignment(
         If the file does not exist.
     ValueError
         For a file that is empty, not text, of an unknown format, or damaged. For taxa of unequal
-        length, a repeated name, or a symbol that the kind does not have (the message names taxon
-        and site). With ``chunks``, also for a format other than FASTA, a gzip file, or lines of
-        different widths. Without ``chunks``, also if reading needs more than
-        ``get_options().eager_limit`` bytes of memory.
+        length, a repeated name, or a symbol that the kind does not have (the message names line,
+        taxon and site). For PHYLIP that fits two layouts. With ``chunks``, also for a format other
+        than FASTA, a gzip file, or lines of different widths. Without ``chunks``, also if reading
+        needs more than ``get_options().eager_limit`` bytes of memory.
     OSError
         If the file has changed before a lazy alignment is computed.
-    ImportError
-        For NEXUS if DendroPy is not installed.
 
     Examples
     --------
@@ -116,16 +143,58 @@ def open_alignment(
         check_one_of("format", format, _READERS)
     if chunks is not None:
         return _open_lazily(source, format, kind, chunks)
-    text = read_text(source)
+    data = read_plain(source, _COST)
     try:
-        found = format or _format_of(text, source.name)
-        if found == "nexus":
-            require_fits("the text", len(text), _NEXUS_COST)
-        rows = _READERS[found](text)
-        aln = labelled_alignment(_entries(rows), rows.taxa, kind or rows.kind, rows.states)
+        found = format or format_of(data) or _format_of_name(data, source.name)
+        changed = source.stat().st_mtime_ns
+        name = layer_name("symbols", str(source.absolute()), changed, len(data), found)
+        aln = _alignment(_READERS[found](data), kind, name)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
-    return aln.assign_attrs(format=found, source=str(source))
+    return aln.assign_attrs(format=found.split("-")[0], source=str(source))
+
+
+def _alignment(rows: Rows, kind: str | None, name: str) -> xr.DataArray:
+    """Return an alignment as text, decoded chunk by chunk if it is large."""
+    import xarray as xr
+
+    codes, entries, counts = read_symbols(rows)
+    require_names(rows.taxa)
+    states = rows.states
+    if kind == "standard" and states is not None:
+        # Asked for by name, the kind takes every symbol as a state.
+        states += [s for s in alphabets.symbols_of(kind, {*counts}) if s not in states]
+    kind, symbols = _described(counts, kind or rows.kind, states)
+    if not alphabets.known_symbols(kind, symbols).issuperset(counts):
+        _refuse_entry(rows, codes, entries, kind, symbols)
+    values: Any = Text(codes, entries)
+    if entries.itemsize * codes.size <= _MOST_TEXT:
+        values = values[:, :]
+    else:
+        values = in_chunks(values, max(1, _CHUNK // len(codes)), name)
+    attrs = alignment_attributes(kind, symbols)
+    return xr.DataArray(values, {TAXA: rows.taxa}, (TAXA, SITES), "alignment", attrs)
+
+
+def _refuse_entry(
+    rows: Rows,
+    codes: NDArray[np.uint8],
+    entries: NDArray[np.str_],
+    kind: str,
+    symbols: Sequence[str],
+) -> None:
+    """Raise an error for the first entry that is not a symbol of the kind, with its line."""
+    known = alphabets.known_symbols(kind, symbols)
+    parts = [alphabets.members(entry) for entry in entries.tolist()]
+    odd = np.array([not part or not known.issuperset(part) for part in parts])
+    for taxon, row in enumerate(codes):
+        if (at := odd[row]).any():
+            site = int(at.argmax())
+            entry = text_of(row[None, site : site + 1], entries)
+            try:
+                alphabets.require_symbols(entry, kind, symbols, rows.taxa, (taxon, site))
+            except ValueError as error:
+                raise with_line(rows, taxon, site, error) from error
 
 
 def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) -> xr.DataArray:
@@ -135,11 +204,11 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
 
     if not is_whole(chunks):
         raise ValueError(f"chunks={chunks!r} is not a whole number of sites, at least 1")
-    _require_file(source)
+    require_file(source)
     try:
         _require_plain_fasta(source, form)
         file, taxa, counts = index_fasta(source)
-        _require_same_length(taxa, file.records[:, 3].tolist())
+        require_same_length(taxa, file.records[:, 3].tolist())
         require_names(taxa)
         kind, symbols = _described(counts, kind, None)
         if not alphabets.known_symbols(kind, symbols).issuperset(counts):
@@ -212,79 +281,13 @@ def _described(
     return kind, alphabets.symbols_of(kind, set(counts))
 
 
-def read_text(source: Path) -> str:
-    """Read a text file, plain or gzipped, with line ends as in Unix.
-
-    Raises FileNotFoundError for a missing file, and ValueError if it is empty or not text.
-    """
-    _require_file(source)
-    data = read_bytes(source)
-    if CONTROL.search(data):
-        raise ValueError(f"{source} is not a text file")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    if not text.strip():
-        raise ValueError(f"{source} is empty")
-    return "\n".join(text.splitlines()) + "\n"
-
-
-def _require_file(source: Path) -> None:
-    if not source.is_file():
-        what = "is a directory" if source.is_dir() else "does not exist"
-        raise FileNotFoundError(f"{source} {what}.")
-
-
-def _format_of(text: str, name: str) -> str:
-    start = text.lstrip()
-    if start[:6].upper() == "#NEXUS":
-        return "nexus"
-    if start.startswith(">"):
-        return "fasta"
-    if is_phylip(text):
-        return "phylip"
+def _format_of_name(data: bytes, name: str) -> str:
     *_, suffix = ["", *Path(name.lower().removesuffix(".gz")).suffixes]
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
+    at = len(data) - len(data.lstrip())
     msg = (
-        f"unknown format: neither the suffix nor the first line, {start.splitlines()[0][:40]!r}, "
+        f"unknown format: neither the suffix nor the first line, {line_at(data, at)!r}, "
         f"identifies it; give format= ({', '.join(_READERS)})"
     )
     raise ValueError(msg)
-
-
-def _entries(rows: Rows) -> NDArray[np.str_]:
-    """Return rows as upper-case text (taxa, sites).
-
-    Raises ValueError for rows of unequal length.
-    """
-    length = _require_same_length(rows.taxa, [len(row) for row in rows.sequences])
-    if isinstance(rows.sequences[0], list):
-        return np.array(rows.sequences)
-    require_gaps(rows.taxa, lambda taxon: str(rows.sequences[taxon]).find("."))
-    gaps = str.maketrans("".join(FOREIGN_GAPS), "".join(FOREIGN_GAPS.values()))
-    joined = "".join(str(row) for row in rows.sequences).translate(gaps)
-    # Some non-ASCII letters become two in upper case. They are not valid symbols anyway.
-    data = (joined.upper() if joined.isascii() else joined).encode("utf-32-le")
-    # Each symbol is one code point, so UTF-32 splits the text without a loop.
-    entries: NDArray[np.str_] = np.frombuffer(data, "<U1").reshape(len(rows.taxa), length)
-    return entries.copy()
-
-
-def _require_same_length(taxa: Sequence[str], lengths: Sequence[int]) -> int:
-    """Return the number of sites; raises ValueError if taxa differ in it or have no name."""
-    if not taxa:
-        raise ValueError("there are no taxa")
-    for number, (name, length) in enumerate(zip(taxa, lengths, strict=True)):
-        if not name:
-            raise ValueError(f"taxon {number} has no name")
-        if length != lengths[0]:
-            msg = (
-                f"taxon {number} ({name!r}) has {length} sites, the first ({taxa[0]!r}) has "
-                f"{lengths[0]}: align the sequences, or correct the file"
-            )
-            raise ValueError(msg)
-    if lengths[0] == 0:
-        raise ValueError("there are no sites")
-    return lengths[0]

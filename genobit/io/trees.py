@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genobit.data.guards.bounded import TEXT_COST
 from genobit.data.topology import NO_PARENT, children, tips
 from genobit.engine.files import WRITE, is_address, local_path, replacing
-from genobit.io.alignment import read_text
-from genobit.io.alignment_files._text import CONTROL
+from genobit.io.alignment_files._rows import CONTROL, decoded, read_plain
 from genobit.io.tree_files._newick import quoted, read_newick, tip_names, written
 from genobit.io.tree_files._tip_names import match_tips
 from genobit.io.tree_files._tree_nodes import (
@@ -290,7 +290,7 @@ def _text_of(tree: str | Path) -> tuple[str, str]:
     if is_address(tree):
         local_path(tree, "read_trees")
     if isinstance(tree, Path):
-        return read_text(tree.expanduser()), f"{tree}: "
+        return _read_text(tree.expanduser()), f"{tree}: "
     if not tree.strip():
         raise ValueError("the text of the tree is empty")
     is_file = False
@@ -298,10 +298,14 @@ def _text_of(tree: str | Path) -> tuple[str, str]:
     with suppress(OSError):
         is_file = "\n" not in tree and Path(tree).expanduser().is_file()
     if is_file:
-        return read_text(Path(tree).expanduser()), f"{tree}: "
+        return _read_text(Path(tree).expanduser()), f"{tree}: "
     if "(" in tree or tree.lstrip()[:6].upper() == "#NEXUS":
         return tree, ""
     raise FileNotFoundError(f"{tree[:80]!r} is neither Newick nor the path of a file")
+
+
+def _read_text(source: Path) -> str:
+    return decoded([read_plain(source, TEXT_COST)])[0]
 
 
 def _number(nodes: Nodes, taxa: Sequence[str]) -> Phylogeny:

@@ -36,16 +36,17 @@ def require_text_fits(path: Path, cost: int = TEXT_COST) -> None:
     require_fits(f"the text of {path}", path.stat().st_size, cost)
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, cost: int = TEXT_COST) -> bytes:
     """Return a whole text file, decompressed if necessary.
 
-    Raises ValueError if it exceeds the limit or is damaged.
+    ``cost`` is the memory in bytes that the reader takes for each byte. Raises ValueError if
+    it exceeds the limit or is damaged.
     """
-    require_text_fits(path)
-    most = get_options().eager_limit // TEXT_COST
+    require_text_fits(path, cost)
+    most = get_options().eager_limit // cost
     with named_damage(path), open_bytes(path) as file:
         data = file.read(most + 1)
-    require_fits(f"the decompressed text of {path}", len(data), TEXT_COST)
+    require_fits(f"the decompressed text of {path}", len(data), cost)
     return data
 
 

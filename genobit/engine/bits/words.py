@@ -339,7 +339,7 @@ def transpose_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     return out
 
 
-def looked_up(points: NDArray[np.uint32], table: NDArray[Any]) -> NDArray[Any]:
+def looked_up(points: NDArray[np.unsignedinteger], table: NDArray[Any]) -> NDArray[Any]:
     """Return ``table[points]``, 0 past the table's end.
 
     numpy would first copy the points as indices.
@@ -350,7 +350,7 @@ def looked_up(points: NDArray[np.uint32], table: NDArray[Any]) -> NDArray[Any]:
 
 
 @njit
-def _look_up(points: NDArray[np.uint32], table: NDArray[Any], out: NDArray[Any]) -> None:
+def _look_up(points: NDArray[np.unsignedinteger], table: NDArray[Any], out: NDArray[Any]) -> None:
     for k in range(points.size):
         point = points[k]
         # One expression of an entry or a literal 0 would be float64, which rounds past 2**53.

@@ -1,4 +1,4 @@
-"""Parse alignment texts: FASTA and PHYLIP.
+"""Parse alignment texts: FASTA, PHYLIP, NEXUS, CLUSTAL and Stockholm.
 
 `genobit.io.alignment` has the public functions. May import: `io.kernels`, `data`, the engine.
 """

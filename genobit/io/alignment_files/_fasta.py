@@ -11,16 +11,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import dask.array as da
 import numpy as np
 
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.names import layer_name
-from genobit.io.alignment_files._text import CONTROL, FOREIGN_GAPS, require_gaps
+from genobit.io.alignment_files._rows import (
+    CONTROL,
+    FOREIGN_GAPS,
+    decoded,
+    in_chunks,
+    require_gaps,
+)
 from genobit.io.kernels import fasta_lines
 
 if TYPE_CHECKING:
+    import dask.array as da
     from numpy.typing import NDArray
 
 BLOCK = 2**20
@@ -93,18 +99,8 @@ class FastaFile:
 
     def array(self, chunks: int) -> da.Array:
         """Return the lazy alignment in chunks of ``chunks`` sites."""
-        taxa, sites = self.shape
-        whole, rest = divmod(sites, chunks)
-        sizes = (chunks,) * whole + ((rest,) if rest else ())
-        array: da.Array = da.from_array(
-            self,
-            chunks=((taxa,), sizes),
-            name=layer_name("fasta", self.path, self.size, self.changed, self.records, chunks),
-            asarray=False,
-            fancy=False,
-            meta=np.empty((0, 0), self.dtype),
-        )
-        return array
+        name = layer_name("fasta", self.path, self.size, self.changed, self.records, chunks)
+        return in_chunks(self, chunks, name)
 
 
 _UPPER = np.arange(256, dtype=np.uint32)
@@ -142,7 +138,7 @@ def index_fasta(source: Path) -> Found:
         counts[symbol] = counts.get(symbol, 0) + int(scan.counts[byte])
     records = np.array(scan.records, np.int64).reshape(-1, 4)
     found = FastaFile(str(source.absolute()), stat.st_size, stat.st_mtime_ns, records)
-    taxa = _decoded(scan.names)
+    taxa = _stripped(scan.names)
     if scan.counts[ord(".")]:
         require_gaps(taxa, found.first_dot)
     return Found(found, taxa, counts)
@@ -229,12 +225,9 @@ class _Scan:
             raise ValueError(msg)
 
 
-def _decoded(names: list[bytes]) -> list[str]:
-    """Return all names as text in one encoding: UTF-8, or else Latin-1."""
-    try:
-        texts = [name.decode("utf-8") for name in names]
-    except UnicodeDecodeError:
-        texts = [name.decode("latin-1") for name in names]
+def _stripped(names: list[bytes]) -> list[str]:
+    """Return all names as text; raises ValueError for a carriage return within a name."""
+    texts = decoded(names)
     for taxon, text in enumerate(texts):
         if len(text.rstrip().splitlines()) > 1:
             msg = f"the name of taxon {taxon}, {text!r}, contains a line break: {_REMEDY}"

@@ -1,4 +1,4 @@
-"""Parsers of Newick and NEXUS: trees, and the character matrix of NEXUS.
+"""Parsers of Newick and NEXUS trees.
 
-`genobit.io.trees` is public. May import: `io.alignment_files`, `data`, the engine; DendroPy.
+`genobit.io.trees` is public. May import: `io.alignment_files`, `data`, the engine.
 """
