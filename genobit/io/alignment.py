@@ -62,8 +62,9 @@ _SUFFIXES = {
 }
 _PIECE = 2**20
 """Bytes or sites read at a time from files that are not held whole."""
-_COST = 6
-"""Most bytes of memory per byte of a file: of NEXUS with comments; other files take two or three."""
+_COST = 8
+"""Bytes of memory per byte of a file that `eager_limit` counts. Most files take two; NEXUS with
+comments takes six."""
 _MOST_TEXT = 2**26
 """Most bytes of text of an alignment that is not lazy. numpy has 4 bytes for a letter."""
 _CHUNK = 2**22
