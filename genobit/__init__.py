@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from genobit.io.vcf import open_vcf, open_vcf_zarr
     from genobit.io.writers.pgen import to_pgen
     from genobit.io.writers.plink import to_plink
+    from genobit.io.writers.vcf import to_vcf
     from genobit.io.writers.vcf_zarr import to_vcf_zarr
     from genobit.launcher.ipython import load_ipython_extension, unload_ipython_extension
     from genobit.launcher.warm import warm
@@ -83,6 +84,7 @@ _PUBLIC = {
     "to_plink": "genobit.io.writers.plink",
     "to_plink_rel": "genobit.io.plink_rel",
     "to_trees": "genobit.io.trees",
+    "to_vcf": "genobit.io.writers.vcf",
     "to_vcf_zarr": "genobit.io.writers.vcf_zarr",
     "to_zarr": "genobit.io.resumable_zarr",
     "unload_ipython_extension": "genobit.launcher.ipython",
@@ -116,6 +118,7 @@ __all__ = [
     "to_plink",
     "to_plink_rel",
     "to_trees",
+    "to_vcf",
     "to_vcf_zarr",
     "to_zarr",
     "unload_ipython_extension",

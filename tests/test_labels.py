@@ -391,6 +391,10 @@ EXPORTS: dict[str, Callable[[Inputs], Any]] = {
     ],
     "to_plink_rel": lambda x: written(x, lambda path: gb.to_plink_rel(x.grm, path)),
     "to_trees": lambda x: written(x, lambda path: gb.to_trees(x.found, path.with_suffix(".nex"))),
+    "to_vcf": lambda x: [
+        written(x, lambda path, data=data: gb.to_vcf(data, path.with_suffix(".vcf")))
+        for data in (x.ds, x.bits)
+    ],
     "to_vcf_zarr": lambda x: [
         stored(gb.to_vcf_zarr(data, x.folder / f"v{k}.vcz"))
         for k, data in enumerate((x.ds, x.bits))

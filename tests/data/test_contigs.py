@@ -136,6 +136,7 @@ def test_the_explorer_takes_every_spelling() -> None:
 WRITERS = {
     "plink": (gb.to_plink, gb.open_plink, "d.bed"),
     "pgen": (gb.to_pgen, gb.open_pgen, "d.pgen"),
+    "vcf": (gb.to_vcf, lambda path: gb.open_vcf(path, cache_dir=path.parent), "d.vcf"),
     "vcf zarr": (gb.to_vcf_zarr, gb.open_vcf_zarr, "d.vcz"),
 }
 

@@ -62,6 +62,14 @@ def reread(write: Callable[..., Path], read: Callable[..., xr.Dataset]) -> Calla
     return lambda ds, dim, folder: read(write(ds, folder / "a"))[DIMS[dim]].values
 
 
+def to_vcf(ds: xr.Dataset, path: Path) -> Path:
+    return gb.to_vcf(ds, path.with_suffix(".vcf"))
+
+
+def open_vcf(path: Path) -> xr.Dataset:
+    return gb.open_vcf(path, cache_dir=path.parent)
+
+
 def pairs(ds: xr.Dataset, dim: str, _: Path) -> list[str]:
     """The names of all members in a table of their pairs."""
     one = dim.removesuffix("s")
@@ -87,6 +95,7 @@ def matrix(ds: xr.Dataset, dim: str, _: Path) -> Any:
 DOORS: dict[str, Callable[[xr.Dataset, str, Path], Any]] = {
     "to_plink": reread(gb.to_plink, gb.open_plink),
     "to_pgen": reread(gb.to_pgen, gb.open_pgen),
+    "to_vcf": reread(to_vcf, open_vcf),
     "to_vcf_zarr": reread(gb.to_vcf_zarr, gb.open_vcf_zarr),
     "pairs": pairs,
     "matrix": matrix,
@@ -127,7 +136,7 @@ def test_an_index_of_other_values__has_no_names(tmp_path: Path) -> None:
     assert labels.ids(both, "variants").tolist() == both.variant_id.values.tolist()
 
 
-@pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen, gb.to_vcf_zarr])
+@pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen, gb.to_vcf_zarr, to_vcf])
 def test_positions_that_are_the_index__are_found_again(
     tmp_path: Path, write: Callable[..., Path]
 ) -> None:
@@ -137,7 +146,8 @@ def test_positions_that_are_the_index__are_found_again(
         write(indexed, tmp_path / "a")
     code = str(raised.value.args[0]).partition("has it: ")[2].partition(". If nothing")[0]
     path = write(eval(code, {"ds": indexed}), tmp_path / "a")
-    read = {".bed": gb.open_plink, ".pgen": gb.open_pgen}.get(path.suffix, gb.open_vcf_zarr)
+    readers = {".bed": gb.open_plink, ".pgen": gb.open_pgen, ".vcf": open_vcf}
+    read = readers.get(path.suffix, gb.open_vcf_zarr)
     for name in ("variant_position", "variant_id"):
         np.testing.assert_array_equal(read(path)[name], ds[name])
 

@@ -280,6 +280,7 @@ DOORS = {
     "explorer": explored,
     "to_plink": lambda ds: gb.to_plink(ds, "never.bed"),
     "to_pgen": lambda ds: gb.to_pgen(ds, "never.pgen"),
+    "to_vcf": lambda ds: gb.to_vcf(ds, "never.vcf"),
     "to_vcf_zarr": lambda ds: gb.to_vcf_zarr(ds, "never.vcz"),
 }
 

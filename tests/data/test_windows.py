@@ -162,6 +162,6 @@ def test_contig_0__is_named_and_logged(caplog: pytest.LogCaptureFixture, tmp_pat
         assert ds.genobit.ld_prune(5, 1).attrs["unplaced"] == 3
     assert caplog.text.count("3 variants are on contig 0") == 1
     unnamed = ds.assign(variant_contig=("variants", np.repeat([0, 1], [3, 4])))
-    for write in (gb.to_plink, gb.to_pgen, gb.to_vcf_zarr):
+    for write in (gb.to_plink, gb.to_pgen, gb.to_vcf, gb.to_vcf_zarr):
         with pytest.raises(ValueError, match="variant_contig has 0 without a name in contig_id"):
-            write(unnamed, tmp_path / "x")
+            write(unnamed, tmp_path / "x.vcf")

@@ -68,6 +68,8 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
     "to_plink_rel": lambda path, **more: gb.to_plink_rel(grm(), path, **more),
     "to_plink": lambda path, **more: gb.to_plink(calls(), path, **more),
     "to_pgen": lambda path, **more: gb.to_pgen(calls(), path, **more),
+    "to_vcf": lambda path, **more: gb.to_vcf(calls(), f"{path}.vcf", **more),
+    "to_vcf of BGZF": lambda path, **more: gb.to_vcf(calls(), f"{path}.vcf.gz", **more),
     "to_vcf_zarr": lambda path: gb.to_vcf_zarr(calls(), path),
     "an explorer": lambda path: write_new(
         f"{path}.csv", {".csv": lambda new: pairs().to_dataframe().to_csv(new)}
@@ -160,6 +162,8 @@ FILES = {
     "to_cytoscape": "x",
     "to_gcta": "x.grm.bin",
     "to_plink_rel": "x.rel",
+    "to_vcf": "x.vcf",
+    "to_vcf of BGZF": "x.vcf.gz",
     "an explorer": "x.csv",
 }
 

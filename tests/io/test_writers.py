@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import genobit as gb
 from tests.cohorts import cohort, random_calls
 
-HEADER = "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT"
 LABELS = ("variant_position", "variant_id", "variant_allele", "sample_id")
 
 
@@ -31,21 +30,7 @@ def as_pgen(ds: xr.Dataset, folder: Path) -> xr.Dataset:
 
 
 def as_vcf(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    """The Dataset by way of a VCF of its own."""
-    contigs = ds.contig_id.values
-    lines = [
-        "##fileformat=VCFv4.3",
-        *(f"##contig=<ID={name}>" for name in contigs),
-        '##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype">',
-        "\t".join([*HEADER.split(), *ds.sample_id.values.tolist()]),
-    ]
-    for k, row in enumerate(ds.call_genotype.values):
-        labels = [ds[name].values[k] for name in ("variant_position", "variant_id")]
-        texts = ["/".join("." if a < 0 else str(a) for a in call) for call in row]
-        fields = (contigs[ds.variant_contig.values[k]], *labels, *ds.variant_allele.values[k])
-        lines.append("\t".join(map(str, (*fields, ".", ".", ".", "GT", *texts))))
-    (folder / "given.vcf").write_text("\n".join(lines) + "\n")
-    return gb.open_vcf(folder / "given.vcf", chunks=64, cache_dir=folder / "cache")
+    return gb.open_vcf(gb.to_vcf(ds, folder / "given.vcf"), chunks=64, cache_dir=folder / "cache")
 
 
 def to_plink(ds: xr.Dataset, folder: Path) -> xr.Dataset:
@@ -60,8 +45,12 @@ def to_vcf_zarr(ds: xr.Dataset, folder: Path) -> xr.Dataset:
     return gb.open_vcf_zarr(gb.to_vcf_zarr(ds, folder / "a.vcz"))
 
 
+def to_vcf(ds: xr.Dataset, folder: Path) -> xr.Dataset:
+    return gb.open_vcf(gb.to_vcf(ds, folder / "a.vcf.gz"), cache_dir=folder / "cache")
+
+
 READ = {"plink": as_plink, "pgen": as_pgen, "vcf_zarr": as_vcf_zarr, "vcf": as_vcf}
-WRITTEN = (to_plink, to_pgen, to_vcf_zarr)
+WRITTEN = (to_plink, to_pgen, to_vcf_zarr, to_vcf)
 
 
 def bits(ds: xr.Dataset) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Writers of genotypes: PLINK 1 and 2 filesets, and VCF Zarr stores.
+"""Writers of genotypes: PLINK 1 and 2 filesets, VCF files and VCF Zarr stores.
 
 May import: `io` itself, `io.kernels`, `data` and `engine`.
 """

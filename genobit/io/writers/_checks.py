@@ -23,6 +23,7 @@ _UNNAMED = "0"
 """Code of PLINK for an individual id that is missing."""
 _COMMENT = "#"
 """PLINK skips a line that begins with it."""
+_BETWEEN_FILTERS = ";"
 _REQUIRED = {
     model.VARIANT_POSITION: (model.VARIANTS, "[{least}] * ds.sizes['variants']"),
     model.VARIANT_CONTIG: (model.VARIANTS, "['1'] * ds.sizes['variants']"),
@@ -147,10 +148,11 @@ def wrong_allele(alleles: list[str], k: int, files: str) -> ValueError:
     )
 
 
-def filters(ds: xr.Dataset, files: str) -> NDArray[np.object_]:
-    """Return the names of the filters of ``variant_filter``.
+def filters(ds: xr.Dataset, files: str, forbidden: str = "") -> NDArray[np.object_]:
+    """Return the names of the filters of ``variant_filter``; ``forbidden`` are more characters.
 
-    Raises KeyError without names, and TypeError if the filters are not booleans.
+    Raises KeyError without names, and TypeError if the filters are not booleans. Raises ValueError
+    for a name with a semicolon, which separates names, or with white space.
     """
     if "filter_id" not in ds:
         msg = (
@@ -166,7 +168,24 @@ def filters(ds: xr.Dataset, files: str) -> NDArray[np.object_]:
             "ds.assign(variant_filter=ds.variant_filter == 1)"
         )
         raise TypeError(msg)
+    for k, name in enumerate(ids.tolist()):
+        if not set(_BETWEEN_FILTERS + forbidden).isdisjoint(name):
+            msg = (
+                f"filter_id is {name!r} at filters={k}: it has one of {_BETWEEN_FILTERS}{forbidden}"
+            )
+            raise ValueError(f"{msg}; rename it")
     return words(ids, "filter_id", "filters", "")
+
+
+def filter_texts(names: NDArray[np.object_], failed: NDArray[np.bool_]) -> list[str]:
+    """Return the column FILTER of variants: failed (variants, filters), names (filters,)."""
+    return [_BETWEEN_FILTERS.join(names[row]) or "." for row in failed]
+
+
+def quality_texts(quality: NDArray[np.float32]) -> list[str]:
+    """Return the column QUAL of variants, "." for NaN."""
+    texts = (str(x).removesuffix(".0") for x in quality)
+    return ["." if text == "nan" else text for text in texts]
 
 
 def samples(ds: xr.Dataset) -> list[tuple[str, str]]:

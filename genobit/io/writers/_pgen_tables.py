@@ -42,20 +42,14 @@ def pvar_text(ds: xr.Dataset) -> str:
     columns["ALT"] = [",".join(filter(None, row[1:])) or NO_ALLELE for row in alleles]
     quality = _checks.numbers(ds, "variant_quality", model.VARIANTS)
     if quality is not None:
-        texts = map(str, quality.astype(np.float32))
-        columns["QUAL"] = ["." if text == "nan" else text for text in texts]
+        columns["QUAL"] = _checks.quality_texts(quality.astype(np.float32))
     if "variant_filter" in ds and "filter_id" in ds:
-        columns["FILTER"] = _filters(ds)
+        failed = ds["variant_filter"].transpose(model.VARIANTS, ...).values
+        columns["FILTER"] = _checks.filter_texts(_checks.filters(ds, "a .pvar"), failed)
     centimorgans = _checks.centimorgans(ds)
     if centimorgans is not None:
         columns["CM"] = map(_checks.number, centimorgans.tolist())
     return _lines(columns)
-
-
-def _filters(ds: xr.Dataset) -> list[str]:
-    names = _checks.filters(ds, "a .pvar")
-    passed = ds["variant_filter"].transpose(model.VARIANTS, ...).values
-    return [";".join(names[row]) or "." for row in passed]
 
 
 def psam_text(ds: xr.Dataset) -> str:

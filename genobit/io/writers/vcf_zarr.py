@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -11,17 +11,14 @@ from genobit.data import labels, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
 from genobit.io._new_store import new_store
-from genobit.io.pgen_files._pvar import NO_ALLELE
-from genobit.io.writers import _checks
-from genobit.io.writers._checks import require_dataset, require_labels
+from genobit.io.writers._checks import require_dataset
 from genobit.io.writers._unpacked import unpacked
-from genobit.io.writers._vcf_fields import checked_calls, typed, with_missing
+from genobit.io.writers._vcf_columns import fixed_columns
+from genobit.io.writers._vcf_fields import checked_calls, typed
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
 
 _VERSION = "0.4"
@@ -29,13 +26,7 @@ _KEPT_ATTRIBUTES = ("vcf_meta_information", "vcf_header")
 # Sizes of bio2zarr's chunks; one of variants has fewer if its calls would take more than this.
 _VARIANTS, _SAMPLES = 1_000, 10_000
 _CHUNK_BYTES = 64 * 2**20
-_QUALITY = "variant_quality"
 _LENGTH = "variant_length"
-_FIRST_POSITION = 1
-_NOT_IN_CONTIGS = ',<>"'
-"""Characters that end a name in the header of a VCF."""
-_NO_REFERENCE = "N"
-"""REF of a VCF where the reference allele is not known, as plink2 writes it."""
 _ROOT = (".zmetadata", ".zgroup")
 """Metadata of the root; without them, a folder is no store."""
 _PARTIAL = ".partial"
@@ -148,10 +139,10 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
 def _described(ds: xr.Dataset) -> xr.Dataset:
     """Return the variables of the store with the types of VCF Zarr."""
     calls = _with_calls(ds)
-    require_labels(ds, "VCF Zarr", _FIRST_POSITION)
+    columns = fixed_columns(ds, "VCF Zarr")
     model.phase_of(ds)
     variables = {str(name): typed(str(name), x) for name, x in calls.variables.items()}
-    variables |= {name: xr.Variable(dims, x) for name, (dims, x) in _labels(ds).items()}
+    variables |= {name: xr.Variable(dims, x) for name, (dims, x) in columns.items()}
     if model.layout_of(ds) is None:
         counts = labels.known_allele_counts(ds)
         variables[model.CALL_GENOTYPE] = checked_calls(variables[model.CALL_GENOTYPE], counts)
@@ -160,33 +151,6 @@ def _described(ds: xr.Dataset) -> xr.Dataset:
         variables[_LENGTH] = xr.Variable(model.VARIANTS, np.array(lengths, np.int32))
     kept = {name: ds.attrs[name] for name in _KEPT_ATTRIBUTES if name in ds.attrs}
     return xr.Dataset(variables, attrs={**kept, "vcf_zarr_version": _VERSION, "source": "genobit"})
-
-
-def _labels(ds: xr.Dataset) -> dict[str, tuple[Any, NDArray[Any]]]:
-    """Return the fixed columns of a VCF, checked: dimensions and values by name."""
-    along = model.VARIANTS
-    contigs = _checks.contigs(ds, _NOT_IN_CONTIGS)
-    alleles = _checks.alleles(ds, "VCF Zarr")
-    alleles[alleles[:, 0] == NO_ALLELE, 0] = _NO_REFERENCE
-    found: dict[str, tuple[Any, NDArray[Any]]] = {
-        model.VARIANT_POSITION: (
-            along,
-            _checks.positions(ds, "VCF Zarr", _FIRST_POSITION).astype(np.int32),
-        ),
-        model.VARIANT_CONTIG: (along, contigs.numbers.astype(np.int32)),
-        model.CONTIG_ID: ("contigs", contigs.names),
-        model.VARIANT_ALLELE: ((along, "alleles"), alleles),
-        model.SAMPLE_ID: (model.SAMPLES, _checks.individuals(ds)),
-    }
-    ids = labels.texts_along(ds, model.VARIANT_ID, along)
-    if ids is not None:
-        found[model.VARIANT_ID] = (along, _checks.words(ids, model.VARIANT_ID, along, "."))
-    quality = _checks.numbers(ds, _QUALITY, along)
-    if quality is not None:
-        found[_QUALITY] = (along, with_missing(quality.astype(np.float32)))
-    if "variant_filter" in ds:
-        found["filter_id"] = ("filters", _checks.filters(ds, "VCF Zarr"))
-    return found
 
 
 def _with_calls(ds: xr.Dataset) -> xr.Dataset:

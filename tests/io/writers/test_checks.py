@@ -16,7 +16,13 @@ from tests.programs import PLINK2, plink2
 
 Writer = Callable[[xr.Dataset, Path], Path]
 OF_PLINK = pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen])
-ALL = pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen, gb.to_vcf_zarr])
+
+
+def to_vcf(ds: Any, path: Path) -> Path:
+    return gb.to_vcf(ds, path.with_suffix(".vcf"))
+
+
+ALL = pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen, gb.to_vcf_zarr, to_vcf])
 
 
 def dataset(**more: Any) -> xr.Dataset:
@@ -128,6 +134,7 @@ def test_the_remedy_for_a_label_that_is_missing(tmp_path: Path, write: Writer, n
     full = repaired(message, ds, "nothing is known: ")
     path = write(full.drop_vars("contig_id") if name == "variant_contig" else full, tmp_path / "a")
     openers = {".bed": gb.open_plink, ".pgen": gb.open_pgen, "": gb.open_vcf_zarr}
+    openers[".vcf"] = lambda path: gb.open_vcf(path, cache_dir=tmp_path)
     again = openers[path.suffix](path)
     np.testing.assert_array_equal(again.call_genotype.sum("ploidy"), ds.call_genotype.sum("ploidy"))
 
