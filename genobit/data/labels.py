@@ -215,13 +215,20 @@ def of_pairs(
     same = rows[0] == columns[0] and rows[1] is columns[1]
     sides = (rows[0], first), (columns[0], first if same else along(columns[1], columns[0]))
     coords: dict[Hashable, Any] = {
-        # Use a fast-path Variable: from objects in a tuple, pandas makes Arrow texts and xarray
-        # makes objects again, at 0.2 us each.
-        f"{name}_{side}": xr.Variable(f"{dim}_{side}", x.data, x.attrs, fastpath=True)
+        f"{name}_{side}": _along(f"{dim}_{side}", x)
         for side, (dim, found) in enumerate(sides)
         for name, x in found.items()
     }
     return tuple(f"{dim}_{side}" for side, (dim, _) in enumerate(sides)), coords
+
+
+def _along(dim: str, label: xr.Variable) -> xr.Variable:
+    """Return a label with another name of its dimension; unread text stays unread."""
+    if is_unread(label):
+        return xr.Variable(dim, label, label.attrs)
+    # Use a fast-path Variable: from objects in a tuple, pandas makes Arrow texts and xarray makes
+    # objects again, at 0.2 us each.
+    return xr.Variable(dim, label.data, label.attrs, fastpath=True)
 
 
 def allele_counts(ds: xr.Dataset) -> NDArray[np.int64] | None:

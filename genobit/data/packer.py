@@ -95,8 +95,10 @@ def _biallelic(
     """
     n = ds.sizes[model.VARIANTS]
     numbers, ones = np.arange(n), np.ones(n, np.int8)
-    if "plink_bed" in ds[model.CALL_GENOTYPE].attrs:
-        # A .bed file holds only two alleles, and counting them takes 0.2 s per million variants.
+    alleles = ds.get(model.VARIANT_ALLELE)
+    columns = {} if alleles is None else dict(alleles.sizes)
+    if columns.pop(model.VARIANTS, None) == n and list(columns.values()) == [2]:
+        # No variant has more alleles; counting those of a million takes 0.3 s.
         return ds, numbers, ones, ones
     counts = labels.allele_counts(ds)
     if counts is None:
