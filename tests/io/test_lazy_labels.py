@@ -185,5 +185,5 @@ def test_names_of_a_store_that_declares_more_than_fits(tmp_path: Path) -> None:
     store = tmp_path / "a.zarr"
     wide = genotypes().assign(variant_id=("variants", np.full(N, b"x", "S100000")))
     wide.to_zarr(store, zarr_format=2, consolidated=False)
-    with gb.set_options(eager_limit=2**20), pytest.raises(ValueError, match="variant_id .40,. of"):
+    with gb.set_options(eager_limit=2**20), pytest.raises(ValueError, match="variant_id"):
         gb.open_vcf_zarr(store)
