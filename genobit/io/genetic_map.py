@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,8 @@ from genobit.io.tables import TextTable, decoded, frame_of, read_text, require_e
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 _KNOWN = {
     "contig": ("contig", "chromosome", "chrom", "chr", "variantcontig"),
@@ -83,21 +85,22 @@ def read_genetic_map(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
     else:
         frame = frame_of(source, what, "a path, a frame of pandas or polars, or a Dataset")
     table = _columns(frame, what)
-    table["contig"] = renamed(table["contig"].to_numpy(object), contigs)
-    table = table.sort_values(["contig", "position"], kind="stable", ignore_index=True)
-    if "cm" not in table:
-        table = table.assign(cm=_summed(table)).drop(columns="rate")
-    table = table[["contig", "position", "cm"]]
-    falls = (table["contig"].to_numpy()[1:] == table["contig"].to_numpy()[:-1]) & (
-        np.diff(table["cm"]) < 0
-    )
+    # Millions of rows have few contigs: their names are handled once each, the rows as numbers.
+    names, numbers = np.unique(renamed(table.names, contigs).astype(str), return_inverse=True)
+    number = numbers[table.numbers]
+    order = np.lexsort((table.position, number))
+    number, position, values = number[order], table.position[order], table.values[order]
+    cm = _summed(number, position, values) if table.is_rate else values
+    contig = pd.array(names.astype(object), dtype="str").take(number)
+    found = pd.DataFrame({"contig": contig, "position": position, "cm": cm})
+    falls = (number[1:] == number[:-1]) & (np.diff(cm) < 0)
     if falls.any():
-        row = table.iloc[int(falls.argmax()) + 1]
+        row = found.iloc[int(falls.argmax()) + 1]
         raise ValueError(
             f"the genetic position of {what} falls to {row['cm']:g} cM at {row['contig']}:"
             f"{row['position']:,}: give positions that increase along each contig"
         )
-    return table
+    return found
 
 
 def with_genetic_positions(ds: xr.Dataset, source: Any) -> xr.Dataset:
@@ -155,14 +158,27 @@ def _read(path: Path) -> pd.DataFrame:
             "position rate cM"
         )
     names = _PLINK[len(first)]
-    require_equal_widths(path.name, text, len(names))
-    found = TextTable(path.name, names, r"\s+", text).parsed(["contig", "id"])
+    plain = require_equal_widths(path.name, text, len(names))
+    found = TextTable(path.name, names, r"\s+", text, plain=plain).parsed(["contig"])
     if not found["cm"].astype(bool).any():
         raise ValueError(f"all genetic positions of {path.name} are 0: give a genetic map")
     return found
 
 
-def _columns(frame: pd.DataFrame, what: str) -> pd.DataFrame:
+class _Columns(NamedTuple):
+    """Columns of a map, in the order of its rows."""
+
+    names: NDArray[np.object_]
+    """Names of the contigs."""
+    numbers: NDArray[np.int64]
+    """Contig of each row, as an index of ``names``."""
+    position: NDArray[np.int64]
+    values: NDArray[np.float64]
+    """Genetic position of each row in cM, or its rate."""
+    is_rate: bool
+
+
+def _columns(frame: pd.DataFrame, what: str) -> _Columns:
     by_name = {re.sub(r"[^a-z]", "", str(name).lower()): name for name in frame.columns}
     found = {
         column: next((by_name[name] for name in names if name in by_name), None)
@@ -174,10 +190,12 @@ def _columns(frame: pd.DataFrame, what: str) -> pd.DataFrame:
             f"{what} has no column {lacking}; it has "
             f"{', '.join(map(str, frame.columns))}: rename one"
         )
-    table = pd.DataFrame({"contig": [""] * len(frame)}, dtype=object)
+    names, numbers = np.array([""], object), np.zeros(len(frame), np.int64)
     if found["contig"] is not None:
-        table["contig"] = text(frame[found["contig"]].to_numpy(), "contig")
-    for column in ("position", "cm" if found["cm"] is not None else "rate"):
+        numbers, index = pd.factorize(frame[found["contig"]], use_na_sentinel=False)
+        names = text(index.to_numpy(), "contig")
+    is_rate, numeric = found["cm"] is None, []
+    for column in ("position", "rate" if is_rate else "cm"):
         values = pd.to_numeric(frame[found[column]], errors="coerce").to_numpy("f8")
         wrong = np.flatnonzero(~np.isfinite(values))
         if wrong.size:
@@ -186,14 +204,15 @@ def _columns(frame: pd.DataFrame, what: str) -> pd.DataFrame:
                 f"{found[column]}[{wrong[0]}] of {what} is {str(given)!r}: give a number. Row 0 "
                 "is the first"
             )
-        table[column] = values.astype("i8") if column == "position" else values
-    return table
+        numeric.append(values)
+    return _Columns(names, numbers, numeric[0].astype("i8"), numeric[1], is_rate)
 
 
-def _summed(table: pd.DataFrame) -> np.ndarray:
+def _summed(
+    contig: NDArray[np.int64], position: NDArray[np.int64], rate: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return genetic positions in cM from rates in cM/Mb."""
-    contig, position = table["contig"].to_numpy(), table["position"].to_numpy("f8")
     step = np.diff(position, prepend=position[:1]) / 1e6
-    step[1:] *= table["rate"].to_numpy()[:-1]
+    step[1:] *= rate[:-1]
     step[1:][contig[1:] != contig[:-1]] = 0.0
     return np.cumsum(step)
