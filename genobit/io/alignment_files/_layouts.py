@@ -35,6 +35,7 @@ _STOCKHOLM_HEADER = re.compile(rb"#[ \t]*STOCKHOLM\b[^\n]*")
 _ROW = re.compile(rb"^([^\s#]\S*)[ \t]+(\S[^\n]*)$", re.MULTILINE)
 _COUNT = re.compile(rb"\s\d+\s*$")
 _CONSENSUS = re.compile(rb"[ \t][ \t*:.+\d]*")
+_END = re.compile(rb"^//[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(rb"#[^\n]*")
 #: Symbols of gaps of Stockholm, where ``.`` never repeats the first taxon.
 _STOCKHOLM_GAPS = {ord("."): GAP, ord("_"): GAP, ord("~"): MISSING}
@@ -246,9 +247,9 @@ def read_stockholm(data: bytes) -> Rows:
     header = _STOCKHOLM_HEADER.match(data, at)
     if header is None:
         raise _unexpected(data, at, "# STOCKHOLM 1.0")
-    end = data.find(b"\n//", at)
-    stop = len(data) if end < 0 else end
-    if end >= 0 and (more := _content(data, end + 3)) < len(data):
+    end = _END.search(data, at)
+    stop = end.start() if end else len(data)
+    if end and (more := _content(data, end.end())) < len(data):
         msg = f"line {line_of(data, more)} follows the end (//): keep one alignment in the file"
         raise ValueError(msg)
     return by_name(data, header.end(), stop, _ROW, _MARKUP)._replace(entries=_STOCKHOLM_GAPS)

@@ -13,7 +13,7 @@ import numpy as np
 
 from genobit.data.alphabets import GAP, MISSING, NUCLEOTIDE_CODES, members
 from genobit.io.alignment_files._layouts import Misfit, by_name, in_sequence
-from genobit.io.alignment_files._nexus_commands import commands, without_comments
+from genobit.io.alignment_files._nexus_commands import BLOCKS, commands, without_comments
 from genobit.io.alignment_files._rows import Rows, decoded, lengths, line_of, lines, view
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ _KINDS = {
     "STANDARD": "standard",
     "RESTRICTION": "standard",
 }
-_BLOCKS = {"DATA", "CHARACTERS", "TAXA"}
 _ASCII = range(ord(" ") + 1, 127)
 _SYMBOLIC = {"SYMBOLS", "EQUATE", "MISSING", "GAP", "MATCHCHAR"}
 _UNREAD = {
@@ -68,7 +67,7 @@ def read_nexus(data: bytes) -> Rows:
     Raises ValueError for no matrix or several, for unsupported FORMAT options, and for rows that do
     not have the dimensions of the file (with the line).
     """
-    found = [command for command in commands(data) if command.block in _BLOCKS]
+    found = [command for command in commands(data) if command.block in BLOCKS]
     matrices = [command for command in found if command.word == "MATRIX"]
     if not matrices:
         raise ValueError("there is no MATRIX in a DATA or CHARACTERS block")
@@ -140,10 +139,21 @@ def _rows(
     if not form.labels:
         return _unnamed(data, matrix, form, length, _names(labels))
     if form.interleave or length is None:
-        rows = by_name(data, start, stop, _ROW, _NOTHING, blocks=False)
+        rows = _one_spelling(by_name(data, start, stop, _ROW, _NOTHING, blocks=False))
     else:
         rows = _sequential(data, start, stop, number, length)
     return rows._replace(taxa=[_unquoted(name) for name in rows.taxa])
+
+
+def _one_spelling(rows: Rows) -> Rows:
+    """Join the rows of names that differ in quotation marks, and in blanks for underscores."""
+    first: dict[str, int] = {}
+    names = [_unquoted(name).replace("_", " ") for name in rows.taxa]
+    numbers = np.array([first.setdefault(name, len(first)) for name in names], np.int64)
+    taxa = [rows.taxa[k] for k in np.unique(numbers, return_index=True)[1]]
+    spans = rows.spans.copy()
+    spans[:, 0] = numbers[spans[:, 0]]
+    return rows._replace(taxa=taxa, spans=spans)
 
 
 def _sequential(data: bytes, start: int, stop: int, number: int | None, length: int) -> Rows:
@@ -291,4 +301,6 @@ def _entry(written: Iterable[str], form: _Format) -> str:
         for code, of in NUCLEOTIDE_CODES.items():
             if bases == set(of):
                 return code
+    # One set of states has one entry, whatever their order in the file.
+    symbols.sort(key=lambda symbol: (symbol in {MISSING, GAP}, symbol))
     return "{" + "".join(symbols) + "}" if symbols else "".join(written) or "{}"

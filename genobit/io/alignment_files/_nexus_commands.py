@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(rb"(?:\s|\[[^\]]*\])*([^\s;\[\]]+)")
 _QUOTED_OR_COMMENT = re.compile(rb"'[^']*'|\[[^\]]*\]")
+BLOCKS = {"DATA", "CHARACTERS", "TAXA"}
+"""Blocks that describe a matrix."""
 _CLOSED_BY = {b"'": b"'", b"[": b"]"}
 
 
@@ -30,21 +32,27 @@ class Command(NamedTuple):
 def commands(data: bytes) -> Iterator[Command]:
     """Yield the commands of all blocks; words are in upper case.
 
-    Raises ValueError for a quotation mark, a comment or a command that is not closed.
+    Raises ValueError for a quotation mark, a comment or a command of `BLOCKS` that is not closed.
+    In other blocks, such as notes, the rest of the file is left out.
     """
     block, at = "", 6
     marks = dict.fromkeys((b";", b"'", b"["), -1)
     while (word := _WORD.match(data, at)) is not None:
-        stop = _end(data, at, marks)
+        try:
+            stop = _end(data, at, marks)
+        except ValueError:
+            if block in BLOCKS:
+                raise
+            return
         name = word[1].upper().decode("latin-1")
         if name == "BEGIN":
             block = without_comments(data[word.end() : stop]).strip().upper().decode("latin-1")
         elif name in {"END", "ENDBLOCK"}:
             block = ""
-        elif stop < 0:
+        elif stop < 0 and block in BLOCKS:
             msg = f"line {line_of(data, word.start(1))}: the command {name} is not closed: end it "
             raise ValueError(f"{msg}by ';', or complete the file")
-        else:
+        elif stop >= 0:
             yield Command(block, name, word.end(), stop)
         if stop < 0:
             return
