@@ -248,6 +248,11 @@ def _parse_format(settings: str) -> _Format:
     off -= _SYMBOLIC
     labels = not ("NOLABELS" in {*given} - off or "LABELS" in off)
     given = {key: value for key, value in given.items() if key not in off}
+    datatype = given.get("DATATYPE", "STANDARD").upper()
+    kind = _KINDS.get(datatype)
+    if kind is None:
+        msg = f"DATATYPE={datatype} is not supported: keep characters of {', '.join(_KINDS)} only"
+        raise ValueError(msg)
     if given.get("LABELS", "").upper() == "RIGHT":
         given["LABELS=RIGHT"] = ""
     if given.get("ITEMS", "STATES").strip("()").upper() != "STATES":
@@ -255,11 +260,6 @@ def _parse_format(settings: str) -> _Format:
     for option, remedy in _UNREAD.items():
         if option in given:
             raise ValueError(f"the FORMAT command has {option}, which is not supported: {remedy}")
-    datatype = given.get("DATATYPE", "STANDARD").upper()
-    kind = _KINDS.get(datatype)
-    if kind is None:
-        msg = f"DATATYPE={datatype} is not supported: keep characters of {', '.join(_KINDS)} only"
-        raise ValueError(msg)
     case = [key for key, value in given.items() if key in _SYMBOLIC and value != value.upper()]
     if "RESPECTCASE" in given and kind == "standard" and case:
         msg = (

@@ -13,11 +13,11 @@ from genobit.io.alignment_files._rows import line_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WORD = re.compile(rb"(?:\s|\[[^\]]*\])*([^\s;\[\]]+)")
-_QUOTED_OR_COMMENT = re.compile(rb"'[^']*'|\[[^\]]*\]")
+_WORD = re.compile(rb"\s*([^\s;\[\]]+)")
+_BRACKET = re.compile(rb"[\[\]]")
+_QUOTED_OR_COMMENT = re.compile(rb"'[^']*'|\[")
 BLOCKS = {"DATA", "CHARACTERS", "TAXA"}
 """Blocks that describe a matrix."""
-_CLOSED_BY = {b"'": b"'", b"[": b"]"}
 
 
 class Command(NamedTuple):
@@ -32,31 +32,49 @@ class Command(NamedTuple):
 def commands(data: bytes) -> Iterator[Command]:
     """Yield the commands of all blocks; words are in upper case.
 
-    Raises ValueError for a quotation mark, a comment or a command of `BLOCKS` that is not closed.
-    In other blocks, such as notes, the rest of the file is left out.
+    Raises ValueError for a quotation mark, a comment or a command that is not closed, up to the
+    first matrix. After it, where notes often have single quotation marks, the rest is left out.
     """
-    block, at = "", 6
+    block, at, needed = "", 6, True
     marks = dict.fromkeys((b";", b"'", b"["), -1)
-    while (word := _WORD.match(data, at)) is not None:
+    while (word := _WORD.match(data, _after_comments(data, at))) is not None:
+        name = word[1].upper().decode("latin-1")
         try:
-            stop = _end(data, at, marks)
+            stop = _end(data, word.start(1), marks)
         except ValueError:
-            if block in BLOCKS:
+            if needed:
                 raise
             return
-        name = word[1].upper().decode("latin-1")
+        if stop < 0 and needed and name not in {"END", "ENDBLOCK"}:
+            msg = f"line {line_of(data, word.start(1))}: the command {name} is not closed: end it "
+            raise ValueError(f"{msg}by ';', or complete the file")
+        if stop < 0:
+            return
         if name == "BEGIN":
             block = without_comments(data[word.end() : stop]).strip().upper().decode("latin-1")
         elif name in {"END", "ENDBLOCK"}:
             block = ""
-        elif stop < 0 and block in BLOCKS:
-            msg = f"line {line_of(data, word.start(1))}: the command {name} is not closed: end it "
-            raise ValueError(f"{msg}by ';', or complete the file")
-        elif stop >= 0:
+        else:
+            needed = needed and not (block in BLOCKS and name == "MATRIX")
             yield Command(block, name, word.end(), stop)
-        if stop < 0:
-            return
         at = stop + 1
+
+
+def _after_comments(data: bytes, at: int) -> int:
+    """Return the place after white space and comments."""
+    while (found := re.compile(rb"\s*\[").match(data, at)) is not None:
+        at = _comment_end(data, found.end() - 1)
+    return at
+
+
+def _comment_end(data: bytes, at: int) -> int:
+    """Return the place after a comment, which may contain others."""
+    depth = 0
+    for bracket in _BRACKET.finditer(data, at):
+        depth += 1 if bracket[0] == b"[" else -1
+        if not depth:
+            return bracket.end()
+    raise ValueError(f"line {line_of(data, at)}: a comment is not closed")
 
 
 def _end(data: bytes, at: int, marks: dict[bytes, int]) -> int:
@@ -73,17 +91,24 @@ def _end(data: bytes, at: int, marks: dict[bytes, int]) -> int:
         at = marks[mark]
         if mark == b";" or at == len(data):
             return at if at < len(data) else -1
-        closed = data.find(_CLOSED_BY[mark], at + 1)
-        if closed < 0:
-            what = "comment" if mark == b"[" else "quotation mark"
-            raise ValueError(f"line {line_of(data, at)}: a {what} is not closed")
-        at = closed + 1
+        if mark == b"[":
+            at = _comment_end(data, at)
+        elif (closed := data.find(b"'", at + 1)) >= 0:
+            at = closed + 1
+        else:
+            raise ValueError(f"line {line_of(data, at)}: a quotation mark is not closed")
 
 
 def without_comments(text: bytes) -> bytes:
     """Return text with blanks for comments, and all line ends kept."""
-    if b"[" not in text:
-        return text
-    return _QUOTED_OR_COMMENT.sub(
-        lambda found: re.sub(rb"[^\n]", b" ", found[0]) if found[0][:1] == b"[" else found[0], text
-    )
+    parts, at = [], 0
+    while (found := _QUOTED_OR_COMMENT.search(text, at)) is not None:
+        end = found.end()
+        if found[0] == b"[":
+            end = _comment_end(text, found.start())
+            blank = re.sub(rb"[^\n]", b" ", text[found.start() : end])
+            parts += [text[at : found.start()], blank]
+        else:
+            parts.append(text[at:end])
+        at = end
+    return b"".join([*parts, text[at:]])
