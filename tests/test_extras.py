@@ -152,7 +152,6 @@ def explore_array():
 calls = {
     "aiohttp": [lambda: gb.open_plink("http://127.0.0.1:9/cohort.bed")],
     "anywidget": [explore, explore_array],
-    "bgen": [lambda: gb.open_bgen(folder / "some.vcf")],
     "bio2zarr": [vcf],
     "bokeh": [plots, explore, explore_array],
     "cyvcf2": [vcf],

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 EXTRAS = {
     "aiohttp": "remote",
     "anywidget": "viz",
-    "bgen": "bgen",
     "bio2zarr": "io",
     "bokeh": "viz",
     "cyvcf2": "io",
@@ -34,7 +33,6 @@ EXTRAS = {
 }
 """Extra in `pyproject.toml` that installs each optional package."""
 REQUIREMENTS = {
-    "bgen": ("bgen",),
     "cluster": ("distributed",),
     "io": ("bio2zarr[vcf]", "cyvcf2", "pyarrow"),
     "pgen": ("pgenlib",),

@@ -12,9 +12,9 @@ import xarray as xr
 from genobit.data import model
 from genobit.data.checks import check_one_of
 from genobit.data.text import decode, lazy_text
-from genobit.engine.extras import require
 from genobit.engine.files import local_path
 from genobit.io._plink_text import sample_ids
+from genobit.io.bgen_files._genotypes import ploidies
 from genobit.io.bgen_files._header import Header, read_header, read_variants
 from genobit.io.bgen_files._samples import FIRST_LINE, read_sample_file
 from genobit.io.bgen_files._source import STRIDE, BgenFile, alleles_of, flagged
@@ -58,8 +58,9 @@ def open_bgen(
         A dosage gives a call if it is at most this far from 0, 1 or 2, else the call is missing.
         At least 0 and below 0.5. The default is that of ``plink2 --hard-call-threshold``.
     multiallelic
-        Rule for variants that do not have exactly two alleles: "refuse" raises an error, "drop"
-        leaves them out.
+        Rule for variants that do not have exactly two alleles, or that have calls of more than two
+        copies: "refuse" raises an error, "drop" leaves them out. More copies are found when the
+        chunk is computed; "drop" looks for them when the file is opened.
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of up to 2,048 variants and about
         16 MB. A chunk has all samples.
@@ -100,8 +101,6 @@ def open_bgen(
         have none. Without a checksum, only impossible values raise an error.
     OSError
         If the file is changed between opening and computing.
-    ImportError
-        If bgen is not installed.
 
     Examples
     --------
@@ -126,11 +125,13 @@ def open_bgen(
     if not source.is_file():
         msg = f"{source} does not exist. Give the .bgen file."
         raise FileNotFoundError(msg)
-    require("open_bgen", "bgen")
     stat = source.stat()
     header = read_header(source)
     samples = _samples(source, header, sample)
-    variants = _biallelic(source, read_variants(source, header), multiallelic)
+    every = read_variants(source, header)
+    variants = _biallelic(source, every, multiallelic)
+    if multiallelic == "drop":
+        variants = _chosen(variants, ploidies(source, header, variants.offset) <= 2)
     file = BgenFile(
         path=str(source),
         stamp=(stat.st_size, stat.st_mtime_ns),
@@ -139,6 +140,7 @@ def open_bgen(
         n_variants=variants.offset.size,
         n_samples=header.samples,
         every_offset=variants.offset[::STRIDE].copy(),
+        dropped=np.setdiff1d(every.offset, variants.offset),
         swap=ref == "last",
         threshold=float(hard_call_threshold),
     )
@@ -211,7 +213,11 @@ def _biallelic(path: Path, variants: Labels, multiallelic: str) -> Labels:
             "leave them out with multiallelic='drop', or split them before the file is written"
         )
         raise ValueError(msg)
-    each = {name: getattr(variants, name)[biallelic] for name in variants._fields[:-1]}
+    return _chosen(variants, biallelic)
+
+
+def _chosen(variants: Labels, kept: np.ndarray) -> Labels:
+    each = {name: getattr(variants, name)[kept] for name in variants._fields[:-1]}
     return variants._replace(**each)
 
 

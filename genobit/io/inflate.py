@@ -42,3 +42,16 @@ def inflate(data: bytes | memoryview, wbits: int, size: int) -> bytes:
         msg = f"{len(stream.unused_data):,} bytes follow the compressed data"
         raise ValueError(msg)
     return found
+
+
+def beginning(data: bytes | memoryview, wbits: int, size: int) -> bytes:
+    """Return the first ``size`` bytes of a block, of which ``data`` is the beginning."""
+    try:
+        found: bytes = codec.decompressobj(wbits).decompress(data, size)
+    except codec.error as error:
+        msg = f"compressed data are damaged: {error}"
+        raise ValueError(msg) from error
+    if len(found) < size:
+        msg = f"compressed data inflate to {len(found):,} instead of {size:,} bytes"
+        raise ValueError(msg)
+    return found

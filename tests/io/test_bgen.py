@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import shutil
@@ -368,21 +367,6 @@ def test_threads_read_the_same(tmp_path: Path) -> None:
         found = [ds.compute() for _ in range(3)]
     right = ds.compute(scheduler="synchronous")
     assert all(one.equals(right) for one in found)
-
-
-def _read_calls(path: Path) -> None:
-    gb.open_bgen(path).call_genotype.compute(scheduler="synchronous")
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_child_that_is_forked_while_another_task_decodes__decodes(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.bgen", random_variants(8, 0))
-    child = multiprocessing.get_context("fork").Process(target=_read_calls, args=(path,))
-    with _source._decoding:
-        child.start()
-    child.join(60)
-    child.kill()
-    assert child.exitcode == 0
 
 
 def test_a_file_that_changes_in_use__is_an_error(tmp_path: Path) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from genobit.io.kernels.bgen import PHASED, UNCERTAIN, call_variant, dosage_variant
-from genobit.io.kernels.bgen_checksum import stored_checksum
 from tests.reference import bgen_calls
 
 SAID = {"": 0, "phased": PHASED, "uncertain": UNCERTAIN}
@@ -98,23 +94,3 @@ def test_what_is_no_probability__is_said_by_sample(phased: bool, row: list[float
     calls, dosages = np.empty(60, np.int8), np.empty(20, np.float32)
     assert call_variant(values, phased, False, 0.1, calls) == 13
     assert dosage_variant(values, phased, False, dosages) == 13
-
-
-@given(
-    n=st.one_of(st.integers(1, 70), st.integers(500, 1100)),
-    phased=st.booleans(),
-    size=st.sampled_from([1, 2]),
-    missing=st.sampled_from([0, 0.2, 1]),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_checksums__are_those_of_the_stored_bytes(
-    n: int, phased: bool, size: int, missing: float, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    values = random_probabilities(rng, n, phased, 8 * size, 0)
-    values[rng.random(n) < missing] = np.nan
-    none = np.isnan(values[:, 0])
-    pairs = np.where(none[:, None], 0, values[:, [0, 2 if phased else 1]]) * (256**size - 1)
-    block = struct.pack("<IHBB", n, 2, 2, 2) + np.where(none, 130, 2).astype(np.uint8).tobytes()
-    block += bytes([phased, 8 * size]) + pairs.round().astype(f"<u{size}").tobytes()
-    assert stored_checksum(values, size) == zlib.adler32(block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -107,12 +108,44 @@ def test_variants_of_more_alleles__are_refused_or_dropped(tmp_path: Path) -> Non
     assert dosage(ds.call_genotype).tolist() == expected
 
 
-def raw(block: bytes, samples: int = 2) -> bytes:
-    """An uncompressed file of one variant whose genotypes are these bytes."""
-    header = struct.pack("<4I4sI", 20, 20, 1, samples, b"bgen", 2 << 2)
+@pytest.mark.parametrize("bits", [8, 16, 24])
+@pytest.mark.parametrize("compression", [0, 1, 2])
+@pytest.mark.parametrize("ploidy", [1, 2, 3, 63])
+def test_variants_of_more_copies__are_named_or_dropped(
+    tmp_path: Path, bits: int, compression: int, ploidy: int
+) -> None:
+    path, names = tmp_path / "a.bgen", sample_file(tmp_path / "a.sample", "ID\n0\na\nb\n")
+    encode = [bytes, zlib.compress, numcodecs.Zstd().encode][compression]
+    whole = b""
+    for copies in (2, ploidy, 2):
+        one = block(bytes(2 * copies * bits // 8), (copies, copies), bits=bits)
+        size = struct.pack("<I", len(one)) if compression else b""
+        whole += labelled(size + encode(one))
+    path.write_bytes(header(3, compression) + whole)
+    ds = gb.open_bgen(path, sample=names)
+    if ploidy > 2:
+        with pytest.raises(ValueError, match=rf"variants=1 \(rs1\) .* of ploidy {ploidy}"):
+            ds.call_genotype.compute()
+    kept = gb.open_bgen(path, sample=names, multiallelic="drop")
+    assert kept.sizes["variants"] == 3 - (ploidy > 2)
+    assert (kept.call_dosage.values[[0, -1]] == 2).all()
+
+
+def header(variants: int, compression: int, samples: int = 2) -> bytes:
+    flags = compression | 2 << 2
+    return struct.pack("<4I4sI", 20, 20, variants, samples, b"bgen", flags)
+
+
+def labelled(stored: bytes) -> bytes:
+    """A variant whose genotypes are stored as these bytes."""
     labels = b"\x00\x00\x03\x00rs1\x01\x001" + struct.pack("<IH", 5, 2)
     labels += b"\x01\x00\x00\x00A\x01\x00\x00\x00G"
-    return header + labels + struct.pack("<I", len(block)) + block
+    return labels + struct.pack("<I", len(stored)) + stored
+
+
+def raw(block: bytes, samples: int = 2) -> bytes:
+    """An uncompressed file of one variant whose genotypes are these bytes."""
+    return header(1, 0, samples) + labelled(block)
 
 
 def block(values: bytes, ploidy: tuple[int, int] = (2, 2), phased: int = 0, bits: int = 8) -> bytes:
@@ -124,10 +157,16 @@ def block(values: bytes, ploidy: tuple[int, int] = (2, 2), phased: int = 0, bits
     ("content", "match"),
     [
         (block(bytes([255, 0, 200, 100])), "samples=1 do not add up to 1"),
-        (block(bytes(6), (3, 3)), "calls of more than two copies"),
-        (block(bytes(6), (3, 3), phased=1), "calls of more than two copies"),
-        (block(bytes(4), bits=40), "variants=0 cannot be read"),
-        (block(bytes(3)), "variants=0 cannot be read"),
+        (
+            block(bytes(6), (3, 3)),
+            r"\(rs1\) .* ploidy 3.*multiallelic='drop'",
+        ),
+        (
+            block(bytes(6), (3, 3), phased=1),
+            r"\(rs1\) .* ploidy 3.*multiallelic='drop'",
+        ),
+        (block(bytes(4), bits=40), r"variants=0 \(rs1\) cannot be read"),
+        (block(bytes(3)), r"variants=0 \(rs1\) cannot be read"),
     ],
 )
 def test_damaged_genotypes__are_refused_when_they_are_read(
@@ -162,7 +201,7 @@ def test_damaged_zlib_blocks__never_give_other_dosages(
         try:
             found = gb.open_bgen(path).call_dosage[-1].values
         except ValueError as error:
-            assert "variants=149 cannot be read" in str(error)  # noqa: PT017 - some are read
+            assert "variants=149 (rs149) cannot be read" in str(error)  # noqa: PT017 - some are read
             refused += 1
         else:
             np.testing.assert_array_equal(found, right)
@@ -179,7 +218,7 @@ def test_damaged_zstd_blocks__are_refused_if_they_have_a_checksum(tmp_path: Path
     assert dosage(gb.open_bgen(path, sample=names).call_genotype).tolist() == [[0, 1]]
     # The last number, before the checksum of four bytes.
     path.write_bytes(content[:-5] + bytes([content[-5] ^ 1]) + content[-4:])
-    with pytest.raises(ValueError, match="variants=0 cannot be read"):
+    with pytest.raises(ValueError, match=r"variants=0 \(rs1\) cannot be read"):
         gb.open_bgen(path).call_dosage.compute()
 
 

@@ -300,12 +300,12 @@ def _label(data: bytes, at: int, length_type: struct.Struct) -> tuple[str, int]:
 
 def _check_size(header: Header, alleles: int, length: int, size: int) -> None:
     """Raise an error if genotypes are compressed to or decompressed from impossible sizes."""
-    # 10 bytes, one for each sample, and at most two probabilities of 32 bits for each.
+    # 10 bytes, one for each sample, and at most 63 probabilities of 32 bits for each.
     least = 10 + header.samples
-    most = least + 8 * header.samples
+    most = least + 63 * 4 * header.samples
     if (alleles == 2 and not least <= size <= most) or length < 4:
         msg = (
             f"its genotypes have {size:,} decompressed bytes, expected {least:,} to {most:,} for "
-            f"{header.samples:,} samples with at most two copies"
+            f"{header.samples:,} samples"
         )
         raise _DamageError(msg)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import os
-import threading
-from contextlib import closing
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,26 +12,19 @@ import numpy as np
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.io._chunks import row_chunks
-from genobit.io.bgen_files._checksum import Checksums
-from genobit.io.bgen_files._header import Header
+from genobit.io.bgen_files._genotypes import NONE, PloidyError, probabilities, stored_bytes
+from genobit.io.bgen_files._header import Header, parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import dask.array as da
-    from bgen.reader import BgenReader, BgenVar
     from numpy.typing import NDArray
 
 # Bytes of int8 calls in a chunk, and its variants. These are a power of two up to the default of a
 # packed chunk, so that packing need not copy parts of chunks.
 _CHUNK_BYTES = 16 * 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 2048
-_ZLIB = 1
-# Bytes that are read at once for checksums: 0.7 us less for a variant of 1.6 kB (Zen 4).
-_BUFFER = 2**16
-_decoding = threading.Lock()
-"""A task holds this lock while it decodes. The decoder keeps the interpreter lock and kernels
-release it, so two tasks at once would only pass it to and fro."""
 STRIDE = 64
 """Variants from one known offset to the next. Tasks of a cluster carry the offsets."""
 
@@ -53,10 +43,12 @@ class BgenFile:
     layout: int
     compression: int
     n_variants: int
-    """Variants with two alleles; the others are passed over."""
+    """Variants that are not dropped."""
     n_samples: int
     every_offset: NDArray[np.int64]
     """Offset of each `STRIDE`-th of these variants."""
+    dropped: NDArray[np.int64]
+    """Offsets of the variants that are passed over, ascending."""
     swap: bool
     """Whether allele 1 is the first allele of the file."""
     threshold: float
@@ -90,68 +82,61 @@ class BgenFile:
         the first sample whose values are no probabilities, or -1. Raises OSError if the file has
         changed since it was opened, and ValueError for damaged genotypes.
         """
-        from bgen import BgenReader
-
         stat = Path(self.path).stat()
         if (stat.st_size, stat.st_mtime_ns) != self.stamp:
             msg = f"{self.path} was changed while in use. Open it again."
             raise OSError(msg)
-        k = first
-        try:
-            with (
-                _decoding,
-                closing(BgenReader(self.path)) as reader,
-                Path(self.path).open("rb", buffering=_BUFFER) as file,
-            ):
-                # The decoder checks the checksums of Zstandard, but not those of zlib.
-                sums = Checksums(file, self._header) if self.compression == _ZLIB else None
-                for k, variant in enumerate(self._variants(reader, first, stop), first):
-                    probabilities, phased = variant.probabilities, variant.is_phased
-                    columns = probabilities.shape[1]
-                    if columns not in ((2, 4) if phased else (2, 3)):
-                        msg = "it has calls of more than two copies, or of none"
-                        raise ValueError(msg)  # noqa: TRY301
-                    if sums is not None:
-                        sums.require(variant, probabilities)
-                    wrong = fill(k - first, probabilities, phased)
-                    if wrong >= 0:
-                        values = ", ".join(f"{x:.4g}" for x in probabilities[wrong])
-                        msg = f"the probabilities of samples={wrong} do not add up to 1: {values}"
-                        raise ValueError(msg)  # noqa: TRY301
-        # The library raises ValueError, IndexError, RuntimeError or MemoryError for a bad byte.
-        except Exception as error:
-            msg = f"{self.path}: variants={k} cannot be read: {error}. Copy the file again."
-            raise ValueError(msg) from error
+        room, header = np.empty(4 * self.n_samples, np.float32), self.header
+        for k, (variant, block) in enumerate(self._blocks(first, stop), first):
+            try:
+                data = stored_bytes(block, header)
+                values, phased = probabilities(data, header, room)
+                wrong = fill(k - first, values, phased)
+            except (ValueError, struct.error) as error:
+                raise self._fault(k, variant, error) from error
+            if wrong >= 0:
+                said = ", ".join(f"{x:.4g}" for x in values[wrong])
+                msg = f"the probabilities of samples={wrong} do not add up to 1: {said}"
+                raise self._fault(k, variant, ValueError(msg))
+
+    def _fault(self, k: int, variant: memoryview, error: Exception) -> ValueError:
+        (_, name, *_), *_ = parse_variant(bytes(variant), self.header)
+        remedy = "Copy the file again."
+        if isinstance(error, PloidyError):
+            remedy = "Leave such variants out with multiallelic='drop'."
+        return ValueError(f"{self.path}: variants={k} ({name}) cannot be read: {error}. {remedy}")
+
+    def _blocks(self, first: int, stop: int) -> Iterator[tuple[memoryview, memoryview]]:
+        """Yield all bytes of each variant of a range, and those of its genotypes."""
+        from genobit.io.kernels.bgen_blocks import find_blocks
+
+        left, right = first // STRIDE, -(-stop // STRIDE)
+        begin = int(self.every_offset[left])
+        end = int(self.every_offset[right]) if right < self.every_offset.size else self.stamp[0]
+        with Path(self.path).open("rb") as file:
+            file.seek(begin)
+            data = file.read(end - begin)
+        dropped = self.dropped[(self.dropped >= begin) & (self.dropped < end)] - begin
+        rows = stop - left * STRIDE
+        found = np.empty((rows + dropped.size, 3), np.int64)
+        bare = self.layout == 1 and self.compression == NONE
+        octets = np.frombuffer(data, np.uint8)
+        whole = find_blocks(octets, self.layout, 6 * self.n_samples if bare else 0, found)
+        places = found[:whole][~np.isin(found[:whole, 0], dropped)][:rows]
+        view = memoryview(data)
+        for k in range(first - left * STRIDE, rows):
+            if k >= len(places):
+                msg = (
+                    f"{self.path}: variants={k + left * STRIDE} is not there. Copy the file again."
+                )
+                raise ValueError(msg)
+            start, middle, after = places[k].tolist()
+            yield view[start:after], view[middle:after]
 
     @property
-    def _header(self) -> Header:
+    def header(self) -> Header:
+        """The numbers of the file that decoding needs."""
         return Header(0, self.n_variants, self.n_samples, self.layout, self.compression, None)
-
-    def _variants(self, reader: BgenReader, first: int, stop: int) -> Iterator[BgenVar]:
-        """Yield the variants of a range, from the known offset before it."""
-        from bgen.reader import BgenVar, IStream, OpenStatus
-
-        # Variants by number would make the reader parse the labels of the whole file first.
-        # BgenVar takes an offset, and the open stream, which the reader keeps to itself.
-        stream = next(x for x in gc.get_referents(reader) if isinstance(x, IStream))
-        status = OpenStatus()
-        k = first - first % STRIDE
-        offset = int(self.every_offset[k // STRIDE])
-        while k < stop:
-            variant = BgenVar(
-                stream,
-                offset,
-                self.layout,
-                self.compression,
-                self.n_samples,
-                is_stdin=False,
-                is_open=status,
-            )
-            offset = variant.next_variant_offset
-            if len(variant.alleles) == 2:
-                if k >= first:
-                    yield variant
-                k += 1
 
 
 def alleles_of(decoded: Any, samples: int) -> da.Array:
@@ -172,16 +157,6 @@ def flagged(decoded: Any, samples: int, flag: int) -> da.Array:
 
 def _flagged(block: NDArray[np.int8], samples: int, flag: int) -> NDArray[np.bool_]:
     return block[:, 2 * samples : 3 * samples] == flag
-
-
-def _forked() -> None:
-    """Replace a lock that a thread of the parent process may hold."""
-    global _decoding  # noqa: PLW0603
-    _decoding = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
 
 
 class _Calls:

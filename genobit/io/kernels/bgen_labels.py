@@ -140,7 +140,9 @@ def _end(data: np.ndarray, at: int, alleles: int, sizes: Sizes) -> int:
     if sizes.layout == 2:
         size = _number(data, at + _LONG, _LONG) if sizes.compressed else length
         least = 10 + sizes.samples
-        if length < _LONG or (alleles == 2 and not least <= size <= least + 8 * sizes.samples):
+        # At most 63 probabilities of 32 bits for each sample.
+        most = least + 63 * _LONG * sizes.samples
+        if length < _LONG or (alleles == 2 and not least <= size <= most):
             return -ODD
     return at + _LONG + length
 
