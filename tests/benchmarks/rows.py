@@ -39,6 +39,7 @@ from . import (
     parsimony_search,
     pca,
     quality,
+    readers,
     similarity,
 )
 from .measure import Row, cores, median, rates, ratio, seconds
@@ -332,6 +333,7 @@ ALL = (
     ld_prune.windows,
     quality.quality,
     formats.formats,
+    readers.readers,
     similarity.similarity,
     ld.decay,
     ld.sites,
