@@ -1,7 +1,7 @@
 """Read tables of plain text by Arrow, in a quarter of the time of a parser of any whitespace.
 
 A plain table has one tab or one space between fields, integers in digits, and lines that end in LF.
-A million lines of a .bim take 0.16 s on a Xeon core at 2.1 GHz.
+A million lines of a .bim take 0.16 s on a core of an AMD EPYC.
 """
 
 from __future__ import annotations
