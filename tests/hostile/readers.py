@@ -217,6 +217,8 @@ VCF = _HEADER + b"".join(
 FASTA = b">a one\nACGTN\n>b\nAC-TR\n>c\nACGTA\n"
 LINES = b">a one\nACGTN\nACG\n>b\nAC-TR\nAAC\n>c\nACGTA\nTTT\n"
 PHYLIP = b"3 6\na    ACGTAC\nb    AC-TRC\nc    ACGTAA\n"
+CLUSTAL = b"CLUSTAL W (1.83)\n\na ACG 3\nb AC- 3\n  ** \n\na TA 5\nb RA 5\n"
+STOCKHOLM = b"# STOCKHOLM 1.0\n#=GF ID x\na ACG.\nb AC-T\n#=GC RF xxx.\n//\n"
 NEXUS = (
     b"#NEXUS\nbegin data;\ndimensions ntax=3 nchar=4;\n"
     b'format datatype=standard symbols="0~2" equate="x={01}" missing=? gap=-;\n'
@@ -410,6 +412,8 @@ READERS: dict[str, Reader] = {
     "fasta.gz": Reader({"a.fasta.gz": compressed(FASTA)}, _alignment),
     "phylip": Reader({"a.phy": PHYLIP}, _alignment),
     "nexus": Reader({"a.nex": NEXUS}, _alignment),
+    "clustal": Reader({"a.aln": CLUSTAL}, _alignment),
+    "stockholm": Reader({"a.sto": STOCKHOLM}, _alignment),
     "newick": Reader({"a.nwk": NEWICK}, _trees),
     "trees": Reader({"a.nex": TREES}, _trees),
     "bcf": Reader({"a.bcf": _bcf()}, _vcf),

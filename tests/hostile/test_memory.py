@@ -195,6 +195,8 @@ BOMBS: dict[str, tuple[str, str, str, Callable[[Path], object], str]] = {
     "fasta.gz": ("a.fasta.gz", "a.fasta.gz", "fasta.gz", in_gzip(b">a\n"), "fasta"),
     "phylip": ("a.phy", "a.phy", "phylip", at_size(b"3 6\n"), "fasta"),
     "nexus": ("a.nex", "a.nex", "nexus", at_size(b"#NEXUS\n"), "fasta"),
+    "clustal": ("a.aln", "a.aln", "clustal", at_size(b"CLUSTAL\n"), "fasta"),
+    "stockholm": ("a.sto", "a.sto", "stockholm", at_size(b"# STOCKHOLM 1.0\n"), "fasta"),
     "newick": ("a.nwk", "a.nwk", "newick", at_size(b"(a,"), "trees"),
     "newick.gz": ("a.nwk.gz", "a.nwk.gz", "newick", in_gzip(b"(a,"), "trees"),
     "trees": ("a.nex", "a.nex", "trees", at_size(NEXUS), "trees"),

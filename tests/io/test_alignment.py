@@ -205,7 +205,7 @@ def test_kind_overrides(tmp_path) -> None:
         ("3 4\na ACGT\nb ACGT\n", "3 taxa and 4 sites.*2 rows are not a multiple.*2 taxa"),
         (
             nexus("datatype=dna", "a ACGT\nb ACG\nc ACGT"),
-            r"NCHAR=4, and taxon 1 .'b', line 8. of the MATRIX has 3 characters",
+            r"line 8: DIMENSIONS says NCHAR=4, and taxon 1 .'b'. of the MATRIX has 3 characters",
         ),
         (nexus("datatype=dna", "a {AG\nb ACGT\nc ACGT"), "line 7: '{' is not closed"),
         (nexus("datatype=dna", "a ACGT\nb AJGT\nc ACGT"), r"taxon 1 \('b'\), site 1: 'J' is no"),
@@ -220,7 +220,7 @@ def test_kind_overrides(tmp_path) -> None:
         (nexus("datatype=dna", "a ACGT\nb ACGT"), "NTAX=3, and the MATRIX has 2 taxa .'a', 'b'"),
         (
             nexus("datatype=dna", "a ACGTAC\nb ACGTAC\nc ACGTAC"),
-            r"NCHAR=4, and taxon 0 .'a', line 7. of the MATRIX has 6 characters",
+            r"NCHAR=4, and taxon 0 .'a'. of the MATRIX has 6 characters",
         ),
         (
             nexus("datatype=dna", "a ACGTACC\nb ACGT\nACC\nc ACGTACC", sites=8),
@@ -228,7 +228,7 @@ def test_kind_overrides(tmp_path) -> None:
         ),
         (
             nexus("interleave", "a 01\nb 01\nc 01\n\na 0\nb 0\nc 0"),
-            r"NCHAR=4, and taxon 0 \('a', line 7\) of the MATRIX has 3 characters",
+            r"line 7: .* NCHAR=4, and taxon 0 \('a'\) of the MATRIX has 3 characters",
         ),
         (nexus("", "a 01", sites=int("9" * 4000)), "NCHAR of 4000 digits: correct it"),
         (
@@ -246,7 +246,7 @@ def test_kind_overrides(tmp_path) -> None:
         ("#NEXUS\nbegin trees; tree a=(b,c); end;", "there is no MATRIX in a DATA"),
         (
             nexus("interleave", "a 01\nb 01\nc 01\na 01\nb 01\nc 0\n"),
-            r"'c', line 9\) .* has 3 char",
+            r"line 9: .*'c'\) .* has 3 char",
         ),
     ],
 )

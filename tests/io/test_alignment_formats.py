@@ -271,6 +271,10 @@ def test_nexus_format(tmp_path, form: str, matrix: str) -> None:
         (made("labels=right", "ACGT a\nACGA c"), "LABELS=RIGHT, which is not supported: write the"),
         (made("nolabels", "ACGT"), "TAXLABELS has 2 taxa, and the MATRIX has 1 rows"),
         (made("", "'a b' .CGT\nc ACGA"), "line 10: taxon 0 .'a b'., site 0: '.' repeats the"),
+        (made("matchchar=ab", "ACGT"), "MATCHCHAR=AB of FORMAT is not one symbol"),
+        (made("missing=é", "ACGT"), "MISSING=É of FORMAT is not one symbol"),
+        (made("gap=? missing=?", "ACGT"), "MISSING=., GAP=. and MATCHCHAR=. of FORMAT are not"),
+        (made("nolabels interleave", ""), "NCHAR=4, and taxon 0 .'a b'. of the MATRIX has 0"),
         (made("items=(min max)", "'a b' ACGT\nc ACGA"), "TOKENS, which is not supported"),
         ("CLUSTAL W\n\na AC\na AC\n", "line 4: a second row of 'a' in one block"),
         ("CLUSTAL W\n\na AC\nb\n", "line 4 is 'b', expected a name and symbols"),
@@ -293,6 +297,14 @@ def test_nexus__other_blocks_may_be_damaged(tmp_path) -> None:
     notes = "begin notes;\ntext 1 'it isn't closed;\nend;\n"
     path.write_text(made("", "'a b' ACGT\nc ACGA") + notes)
     assert read(path) == (["a b", "c"], [list("ACGT"), list("ACGA")])
+
+
+@pytest.mark.parametrize("form", ["missing=.", "gap=.", 'equate=".=?"', "gap=- missing=."])
+def test_nexus__a_dot_has_the_meaning_that_format_gives(tmp_path, form: str) -> None:
+    path = tmp_path / "x.nex"
+    path.write_text(made(form, "'a b' ACGT\nc .CG."))
+    mark = "-" if form == "gap=." else "?"
+    assert read(path) == (["a b", "c"], [list("ACGT"), [mark, "C", "G", mark]])
 
 
 def test_nexus__a_set_of_states_has_one_entry(tmp_path) -> None:

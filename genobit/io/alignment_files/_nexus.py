@@ -14,7 +14,15 @@ import numpy as np
 from genobit.data.alphabets import GAP, MISSING, NUCLEOTIDE_CODES, members
 from genobit.io.alignment_files._layouts import Misfit, by_name, in_sequence
 from genobit.io.alignment_files._nexus_commands import BLOCKS, commands, without_comments
-from genobit.io.alignment_files._rows import Rows, decoded, lengths, line_of, lines, view
+from genobit.io.alignment_files._rows import (
+    Rows,
+    decoded,
+    lengths,
+    line_of,
+    line_of_symbol,
+    lines,
+    view,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,7 +63,7 @@ class _Format(NamedTuple):
     states: list[str] | None
     equate: dict[str, str]
     missing: str
-    gap: str | None
+    gap: str
     match: str
     interleave: bool
     labels: bool
@@ -226,10 +234,9 @@ def _require_dimensions(rows: Rows, declared: Mapping[str, int]) -> None:
     found = lengths(rows).tolist()
     for k, length in enumerate(found):
         if length != declared.get("NCHAR", length):
-            line = line_of(rows.data, int(rows.spans[rows.spans[:, 0] == k][0, 1]))
             msg = (
-                f"DIMENSIONS says NCHAR={declared['NCHAR']}, and taxon {k} ({taxa[k]!r}, line "
-                f"{line}) of the MATRIX has {length} characters: correct one of them"
+                f"{line_of_symbol(rows, k, 0)}DIMENSIONS says NCHAR={declared['NCHAR']}, and taxon "
+                f"{k} ({taxa[k]!r}) of the MATRIX has {length} characters: correct one of them"
             )
             raise ValueError(msg)
     if number != len(taxa):
@@ -269,16 +276,21 @@ def _parse_format(settings: str) -> _Format:
         raise ValueError(msg)
     symbols = _RANGE.sub(_expand, given.get("SYMBOLS", "")).upper()
     states = list(dict.fromkeys("".join(symbols.split()))) if kind == "standard" else None
-    return _Format(
-        kind,
-        states or None,
-        {key.upper(): _joined(value) for key, value in _EQUATE.findall(given.get("EQUATE", ""))},
-        given.get("MISSING", MISSING).upper(),
-        given.get("GAP", GAP if given.get("MISSING") != GAP else "").upper() or None,
-        given.get("MATCHCHAR", ".").upper(),
-        "INTERLEAVE" in given,
-        labels,
-    )
+    equate = {
+        key.upper(): _joined(value) for key, value in _EQUATE.findall(given.get("EQUATE", ""))
+    }
+    missing = given.get("MISSING", MISSING).upper()
+    gap = given.get("GAP", GAP if missing != GAP else "").upper()
+    # Without MATCHCHAR, a dot repeats the first taxon unless it has another meaning.
+    other = {missing, gap, *(states or ()), *equate}
+    match = given.get("MATCHCHAR", "" if "." in other else ".").upper()
+    for name, symbol in (("MISSING", missing), ("GAP", gap), ("MATCHCHAR", match)):
+        if symbol and (len(symbol) > 1 or ord(symbol) not in _ASCII):
+            raise ValueError(f"{name}={symbol} of FORMAT is not one symbol of ASCII: correct it")
+    if missing == gap or match in {missing, gap} - {""}:
+        msg = f"MISSING={missing}, GAP={gap} and MATCHCHAR={match} of FORMAT are not different"
+        raise ValueError(f"{msg}: correct one of them")
+    return _Format(kind, states or None, equate, missing, gap, match, "INTERLEAVE" in given, labels)
 
 
 def _expand(ends: re.Match[str]) -> str:

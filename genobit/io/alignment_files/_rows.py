@@ -132,7 +132,7 @@ def read_symbols(rows: Rows) -> Symbols:
     if len(set(found)) > 1:
         # A letter of several bytes is the likelier fault.
         _require_text(rows)
-    sites = require_same_length(rows.taxa, found, lambda taxon: _line(rows, taxon, 0))
+    sites = require_same_length(rows.taxa, found, lambda taxon: line_of_symbol(rows, taxon, 0))
     codes, counts = np.empty((len(rows.taxa), sites), np.uint8), np.zeros(256, np.int64)
     symbols.copy(view(rows.data), rows.spans, codes, counts)
     odd = np.flatnonzero(counts)
@@ -141,7 +141,7 @@ def read_symbols(rows: Rows) -> Symbols:
     if rows.match and counts[ord(rows.match)]:
         _repeat_first(rows, codes)
         counts = np.sum([np.bincount(row, minlength=256) for row in codes], axis=0)
-    elif not rows.match and counts[ord(".")] and rows.entries.get(ord(".")) == MISSING:
+    elif rows.entries is _FOREIGN and counts[ord(".")]:
         require_gaps(rows.taxa, lambda taxon: _first_site(codes[taxon], "."))
     entries = [rows.entries.get(byte, chr(byte).upper()) for byte in range(256)]
     # Of Latin-1, three letters have an upper case elsewhere; no byte past ASCII is left.
@@ -200,10 +200,10 @@ def _first_site(codes: NDArray[np.uint8], symbol: str) -> int:
 
 def with_line(rows: Rows, taxon: int, site: int, reason: object) -> ValueError:
     """Return an error that names the line of a symbol, too."""
-    return ValueError(f"{_line(rows, taxon, site)}{reason}")
+    return ValueError(f"{line_of_symbol(rows, taxon, site)}{reason}")
 
 
-def _line(rows: Rows, taxon: int, site: int) -> str:
+def line_of_symbol(rows: Rows, taxon: int, site: int) -> str:
     """Return the line of a symbol, for messages."""
     octets = view(rows.data)
     for start, stop in rows.spans[rows.spans[:, 0] == taxon, 1:].tolist():
