@@ -1,11 +1,11 @@
 """Hold text as bytes in one buffer until somebody looks: labels of a million variants open at once.
 
-A name is a str object of about 60 bytes, and decoding a million takes 0.12 s on a Xeon core at
-2.1 GHz. Readers find where names begin and end in a fifth of that, and most analyses look at none.
+A name is a str object of about 60 bytes, and decoding a million takes 0.12 s on a core of an AMD
+EPYC. Readers find where names begin and end in a fifth of that, and most analyses look at none.
 
-numpy's StringDType decodes as slowly and takes 16 bytes a name, and xarray cannot write it to
-netCDF. Arrow decodes in 0.11 s, but xarray holds its arrays along one dimension only, and Zarr
-refuses them. Both change the type that users see, so labels stay objects of str.
+Labels stay objects of str for their users. numpy makes its StringDType from such objects, so that
+opening would decode all of them. Arrow decodes in 0.11 s, but xarray holds its arrays along one
+dimension only, and writes them neither to Zarr nor to netCDF.
 """
 
 from __future__ import annotations
