@@ -14,7 +14,7 @@ from genobit.data.guards.bounded import TEXT_COST, require_text_fits
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE, read_plain
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pathlib import Path, PurePath
 
     import pandas as pd
     import xarray as xr
@@ -98,16 +98,34 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
     """
     _require_file(path, TEXT_COST)
     table = _read_table(path, FAM_COLUMNS)
+    return fam_columns(path, {name: table[name].to_numpy(object) for name in FAM_COLUMNS})
+
+
+def fam_columns(path: Path, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return what `read_fam` does from columns of text."""
     fam = {
-        "family_id": table["family id"].to_numpy(object),
-        "individual_id": table["sample id"].to_numpy(object),
-        "father_id": table["father id"].to_numpy(object),
-        "mother_id": table["mother id"].to_numpy(object),
-        "sex": sexes.from_codes(table["sex"].to_numpy(object)),
-        "phenotype": table["phenotype"].to_numpy(object),
+        "family_id": table["family id"],
+        "individual_id": table["sample id"],
+        "father_id": table["father id"],
+        "mother_id": table["mother id"],
+        "sex": sexes.from_codes(table["sex"]),
+        "phenotype": table["phenotype"],
     }
     fam["id"] = sample_ids(path, fam["family_id"], fam.pop("individual_id"))
     return fam
+
+
+def sample_variables(
+    fam: dict[str, np.ndarray], path: PurePath
+) -> dict[str, tuple[str, np.ndarray, dict[str, str]]]:
+    """Return the variables of what `read_fam` read of a path."""
+    column = f"pd.read_csv({path.name!r}, sep=r'\\s+', header=None)[5]"
+    name = "sample_phenotype"
+    phenotype = phenotype_variable(fam["phenotype"], name, path.suffix, column)
+    names = ("id", "family_id", "father_id", "mother_id", "sex")
+    return {f"sample_{key}": ("samples", fam[key], {}) for key in names} | {
+        name: ("samples", *phenotype)
+    }
 
 
 def genetic_positions(centimorgan: np.ndarray) -> dict[str, Any]:

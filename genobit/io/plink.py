@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import dask.array as da
@@ -13,7 +13,7 @@ import xarray as xr
 
 from genobit.data import packer
 from genobit.engine.bits.layout import Layout, words_for
-from genobit.engine.files import address, is_address
+from genobit.engine.files import address, is_address, local_path
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
@@ -21,11 +21,12 @@ from genobit.io import _remote
 from genobit.io._chunks import row_chunks
 from genobit.io._plink_text import (
     genetic_positions,
-    phenotype_variable,
     read_bim,
     read_fam,
+    sample_variables,
     without_skipped,
 )
+from genobit.io.ped import read_text
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
 
@@ -177,6 +178,19 @@ class BedFile:
         return layer_name(f"plink-{kind}", self, *self._size_and_mark(), sizes)
 
 
+@dataclass(frozen=True, eq=False)
+class _TextRows(BedFile):
+    """Rows of a .bed in memory, as `read_text` packs them; they are part of the name."""
+
+    rows: np.ndarray
+
+    def read_raw(self, start: int, stop: int) -> np.ndarray:
+        return self.rows[start:stop]
+
+    def _size_and_mark(self) -> tuple[int, object]:
+        return 0, None
+
+
 class _Rows:
     """Rows of a .bed file as an array that dask can slice."""
 
@@ -216,17 +230,19 @@ class _Calls(_Rows):
 def open_plink(
     path: str | os.PathLike[str], *, chunks: int | Literal["auto"] = "auto"
 ) -> xr.Dataset:
-    r"""Open a PLINK 1 fileset (.bed, .bim, .fam) as a lazy Dataset.
+    r"""Open a PLINK 1 fileset (.bed, .bim, .fam; or .ped, .map; or .tped, .tfam) as a Dataset.
 
     Opening checks the header and the size of the .bed, but reads no genotypes. `pack()` converts
-    the rows of the .bed to bit planes without an int8 copy of the calls.
+    its rows to bit planes without an int8 copy of the calls. A1 of a text fileset is the rarer
+    allele in founders, as ``plink --make-bed`` chooses it; "0" is missing.
 
     Parameters
     ----------
     path
-        Path of the .bed file, or the common prefix of the three files. From an address, such as
-        "https://host/cohort.bed" or "s3://bucket/cohort", only the needed parts of the file are
-        downloaded. This needs the extra "remote".
+        Path of the .bed file, or the common prefix of the three files. A .ped or .tped is read into
+        memory at once, in two bits a call. From an address, such as "https://host/cohort.bed" or
+        "s3://bucket/cohort", only the needed parts of a .bed are downloaded. This needs the extra
+        "remote".
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of about 64 MB. A chunk
         has all samples.
@@ -259,8 +275,8 @@ def open_plink(
     OSError
         If an address cannot be read, or its server cannot send parts of files.
     ValueError
-        If the .bed has a wrong header or size, or is sample-major. If a line of the .bim or .fam is
-        malformed, or two samples have the same ids.
+        If the .bed has a wrong header or size, or is sample-major. If a line of text is malformed,
+        has a third allele or half a genotype, or two samples have the same ids.
 
     Examples
     --------
@@ -274,12 +290,24 @@ def open_plink(
     array([[ 0, -2,  1,  2]])
     >>> ds.call_genotype.attrs["counted_allele"]
     'variant_allele[:, 1] (A1, bim column 5)'
+
+    >>> _ = (folder / "tiny.map").write_text("1 rs1 0 1000")
+    >>> _ = (folder / "tiny.ped").write_text("F S0 0 0 0 -9 A G" + chr(10) + "F S1 0 0 0 -9 G G")
+    >>> open_plink(folder / "tiny.ped").variant_allele.values
+    array([['G', 'A']], dtype=object)
     """
-    bed_path = _bed_path(path)
-    bim, fam = _tables(bed_path)
-    samples = sample_variables(fam, PurePosixPath(bed_path).with_suffix(".fam"))
-    bed = BedFile(bed_path, n_variants=bim["id"].size, n_samples=fam["id"].size)
-    bed.validate()
+    bed: BedFile
+    if str(path).endswith((".ped", ".tped")):
+        text = local_path(path, "open_plink").absolute()
+        bim, fam, rows = read_text(text)
+        samples = sample_variables(fam, text)
+        bed = _TextRows(str(text), bim["id"].size, fam["id"].size, rows)
+    else:
+        bed_path = _bed_path(path)
+        bim, fam = _tables(bed_path)
+        samples = sample_variables(fam, PurePosixPath(bed_path).with_suffix(".fam"))
+        bed = BedFile(bed_path, n_variants=bim["id"].size, n_samples=fam["id"].size)
+        bed.validate()
     calls = bed.call_array(variant_chunks(chunks, bed.n_variants, bed.n_samples))
     attrs = {"counted_allele": COUNTED_ALLELE, "plink_bed": bed.path, "plink_bed_name": calls.name}
     variables: dict[str, Any] = {
@@ -303,19 +331,6 @@ def _tables(bed_path: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]
         return read_bim(bim), read_fam(fam)
     with _remote.copied(*beside) as (bim, fam):
         return read_bim(bim), read_fam(fam)
-
-
-def sample_variables(
-    fam: dict[str, np.ndarray], path: PurePath
-) -> dict[str, tuple[str, np.ndarray, dict[str, str]]]:
-    """Return the variables of what `read_fam` read of a path."""
-    column = f"pd.read_csv({path.name!r}, sep=r'\\s+', header=None)[5]"
-    name = "sample_phenotype"
-    phenotype = phenotype_variable(fam["phenotype"], name, path.suffix, column)
-    names = ("id", "family_id", "father_id", "mother_id", "sex")
-    return {f"sample_{key}": ("samples", fam[key], {}) for key in names} | {
-        name: ("samples", *phenotype)
-    }
 
 
 def texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:

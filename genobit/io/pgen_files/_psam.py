@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import sexes
-from genobit.io._plink_text import phenotype_variable, read_fam, sample_ids
+from genobit.io._plink_text import phenotype_variable, read_fam, sample_ids, sample_variables
 from genobit.io.pgen_files._table import Table
-from genobit.io.plink import sample_variables
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,202 @@
+"""Read text filesets of PLINK 1, .ped with .map and .tped with .tfam, as rows of a .bed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.data.guards.bounded import read_bytes
+from genobit.engine.options import require_fits
+from genobit.io._plink_text import FAM_COLUMNS, fam_columns, read_fam, real_numbers, whole_numbers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_MAP = ("chromosome", "variant id", "cM", "bp")
+_COST = 2
+"""Bytes of memory per byte of text."""
+
+
+def read_text(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], NDArray[np.uint8]]:
+    """Return the columns of a .bim, those of a .fam, and rows (variants, bytes) of a .bed.
+
+    A1 is the rarer allele in founders, as ``plink --make-bed`` chooses it. Raises FileNotFoundError
+    for a missing file, and ValueError with line and field for the first fault.
+    """
+    data = read_bytes(_existing(path), _COST)
+    lines = _lines(data)
+    if path.suffix == ".tped":
+        bim = _variants(path, [data[a:b].split(None, 4)[:4] for _, a, b in lines], lines)
+        fam = read_fam(_existing(path.with_suffix(".tfam")))
+    else:
+        beside = _existing(path.with_suffix(".map"))
+        text = read_bytes(beside)
+        rows = _lines(text)
+        bim = _variants(beside, [text[a:b].split() for _, a, b in rows], rows)
+        fam = _samples(path, [data[a:b].split(None, 6)[:6] for _, a, b in lines], lines)
+    alleles, rows_of_bed = _genotypes(path, data, lines, bim["id"].size, fam)
+    return bim | {"alleles": alleles}, fam, rows_of_bed
+
+
+def _existing(path: Path) -> Path:
+    if path.is_file():
+        return path
+    pair = ".tped and .tfam" if path.suffix in {".tped", ".tfam"} else ".ped and .map"
+    msg = f"{path} does not exist. A text fileset of PLINK 1 is two files of one name, {pair}."
+    raise FileNotFoundError(msg)
+
+
+def _lines(data: bytes) -> list[tuple[int, int, int]]:
+    """Return number, start and end of each line that is neither empty nor a comment."""
+    found, start = [], 0
+    for number, line in enumerate(data.split(b"\n"), 1):
+        kept = line.strip()
+        if kept and not kept.startswith(b"#"):
+            found.append((number, start, start + len(line)))
+        start += len(line) + 1
+    return found
+
+
+def _text(path: Path, number: int, field: bytes) -> str:
+    try:
+        return field.decode()
+    except UnicodeDecodeError as error:
+        msg = f"{path}, line {number} is not UTF-8 text."
+        raise ValueError(msg) from error
+
+
+def _table(
+    path: Path, rows: list[list[bytes]], lines: list[tuple[int, int, int]], columns: tuple[str, ...]
+) -> dict[str, NDArray[np.object_]]:
+    """Return fields as columns; raise ValueError for a line of another width."""
+    for row, (number, *_) in zip(rows, lines, strict=True):
+        if len(row) != len(columns):
+            names = ", ".join(columns)
+            msg = f"{path}, line {number} has {len(row)} fields where {len(columns)} are expected "
+            raise ValueError(f"{msg}({names}).")
+    texts = [
+        [_text(path, line[0], field) for field in row]
+        for row, line in zip(rows, lines, strict=True)
+    ]
+    table = np.array(texts, object).reshape(len(rows), len(columns))
+    return dict(zip(columns, table.T, strict=True))
+
+
+def _variants(
+    path: Path, rows: list[list[bytes]], lines: list[tuple[int, int, int]]
+) -> dict[str, Any]:
+    """Return the columns of `read_bim` but the alleles; a .map may lack cM."""
+    import pandas as pd
+
+    short = path.suffix == ".map" and rows and len(rows[0]) == 3
+    table = _table(path, rows, lines, (*_MAP[:2], "bp") if short else _MAP)
+    numbers = {"cM": real_numbers, "bp": whole_numbers}
+    found: dict[str, Any] = {"cM": np.zeros(len(rows))}
+    for name, parse in numbers.items():
+        if name not in table:
+            continue
+        try:
+            found[name] = parse(table[name])
+        except (ValueError, OverflowError):
+            for line, value in zip(lines, table[name], strict=True):
+                try:
+                    parse(np.array([value], object))
+                except (ValueError, OverflowError) as error:
+                    msg = f"{path}, line {line[0]}: {name} is {value!r}, not a number."
+                    raise ValueError(msg) from error
+            raise
+    contig, contig_id = pd.factorize(table["chromosome"])
+    return {
+        "contig": contig.astype(np.int32),
+        "contig_id": np.asarray(contig_id, object),
+        "id": table["variant id"],
+        "centimorgan": found["cM"],
+        "position": found["bp"],
+    }
+
+
+def _samples(
+    path: Path, rows: list[list[bytes]], lines: list[tuple[int, int, int]]
+) -> dict[str, np.ndarray]:
+    return fam_columns(path, _table(path, rows, lines, FAM_COLUMNS))
+
+
+def _genotypes(
+    path: Path,
+    data: bytes,
+    lines: list[tuple[int, int, int]],
+    variants: int,
+    fam: dict[str, np.ndarray],
+) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
+    """Return alleles (variants, 2), A2 then A1, and rows of a .bed."""
+    from genobit.io.kernels.ped import FINE, Found, read_pairs, swapped
+
+    samples = fam["id"].size
+    transposed = path.suffix == ".tped"
+    skipped, pairs = (4, samples) if transposed else (6, variants)
+    require_fits(f"the genotypes of {path}", variants * (samples // 4 + 64))
+    found = Found(
+        np.zeros((variants, 2, 2), np.int64),
+        np.zeros((variants, 2, 2), np.int64),
+        np.zeros((variants, (samples + 3) // 4), np.uint8),
+    )
+    founders = (fam["father_id"] == "0") & (fam["mother_id"] == "0")
+    places = np.array([line[1:] for line in lines], np.int64).reshape(-1, 2)
+    # PLINK recognises genotypes without a space between alleles by the first line.
+    joined = bool(lines) and len(data[slice(*lines[0][1:])].split()) == skipped + pairs
+    octets = np.frombuffer(data, np.uint8)
+    fault, line, call = read_pairs(
+        octets, places, skipped, pairs, transposed, joined and pairs > 0, founders, found
+    )
+    if fault != FINE:
+        text = data[slice(*lines[line][1:])].split()[skipped:]
+        raise _fault(path, fault, lines[line][0], call, text, (skipped, pairs, joined))
+    total, of_founders = found.counts.sum(axis=1), found.counts[:, 1]
+    rarer_first = total[:, 0] < total[:, 1]
+    # With equal counts of founders, the order by all samples stays, as in PLINK.
+    equal = of_founders[:, 0] == of_founders[:, 1]
+    first_is_a1 = np.where(equal, rarer_first, of_founders[:, 0] < of_founders[:, 1])
+    found.rows[first_is_a1] = swapped(found.rows[first_is_a1])
+    alleles = found.alleles.copy()
+    alleles[first_is_a1] = alleles[first_is_a1, ::-1]
+    names: dict[bytes, str] = {b"": "0"}
+    texts = [data[start : start + size] for start, size in alleles.reshape(-1, 2).tolist()]
+    for name in {*texts} - {b""}:
+        names[name] = _text(path, 1, name)
+    named = np.array([names[text] for text in texts], object).reshape(variants, 2)
+    return named, found.rows
+
+
+def _fault(
+    path: Path,
+    fault: int,
+    number: int,
+    call: int,
+    fields: list[bytes],
+    shape: tuple[int, int, bool],
+) -> ValueError:
+    """Return the error for a call of a line; ``fields`` are those of all its genotypes."""
+    from genobit.io.kernels import ped
+
+    skipped, pairs, joined = shape
+    width = 1 if joined else 2
+    if fault in {ped.SHORT, ped.LONG}:
+        msg = (
+            f"{path}, line {number} has {skipped + len(fields):,} fields, expected "
+            f"{skipped + width * pairs:,}: {skipped} and {pairs:,} genotypes"
+        )
+        return ValueError(f"{msg}. Check that both files were written together.")
+    what = b" ".join(fields[width * call : width * (call + 1)]).decode(errors="replace")
+    place = f"{path}, line {number}, field {skipped + width * call + 1}: the genotype {what!r}"
+    reason = {
+        ped.HALF: "has one missing allele. Make both 0",
+        ped.THIRD: (
+            f"has a third allele of variants={call if path.suffix == '.ped' else number - 1}. Make "
+            "it missing (0), or keep such variants in a VCF"
+        ),
+        ped.NOT_TWO: "is not two characters, as on the first line",
+    }[fault]
+    return ValueError(f"{place} {reason}.")

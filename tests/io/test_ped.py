@@ -1,0 +1,139 @@
+"""Text filesets of PLINK 1 against plink 1.9's own conversion, and the files that are refused."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import genobit as gb
+
+PLINK = pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not on the path")
+KINDS = [("A", "C"), ("1", "2"), ("T", "ACGT"), ("DEL", "INS"), ("G", "T")]
+
+
+def cohort(
+    rng: np.random.Generator, samples: int, variants: int, joined: bool
+) -> tuple[list, list]:
+    """Six fields of each sample, and alleles (samples, variants, 2); ties and rare alleles too."""
+    single = [pair for pair in KINDS if max(map(len, pair)) == 1] if joined else KINDS
+    share = rng.choice([0, 0.1, 0.5, 0.9, 1], variants)
+    which = (rng.random((samples, variants, 2)) < share[:, None]).astype(int)
+    names = np.array([single[k % len(single)] for k in range(variants)], object).reshape(-1, 2)
+    alleles = names[np.arange(variants)[None, :, None], which]
+    alleles[rng.random((samples, variants)) < 0.15] = "0"
+    parents = [
+        f"s{rng.integers(0, k)}" if k and rng.random() < 0.4 else "0" for k in range(samples)
+    ]
+    fam = [[f"F{k % 2}", f"s{k}", dad, "0", str(k % 3), "-9"] for k, dad in enumerate(parents)]
+    return fam, alleles.tolist()
+
+
+def write(
+    stem: Path, fam: list[list[str]], alleles: list[Any], style: str, centimorgan: bool
+) -> Path:
+    joined, transposed = style == "joined", style == "tped"
+    variants = len(alleles[0])
+    sites = [["1" if k < 4 else "2", f"rs{k}", "0", str(10 * k + 1)] for k in range(variants)]
+    pair = "".join if joined else " ".join
+    if transposed:
+        rows = [
+            "\t".join([*site, *(pair(row[k]) for row in alleles)]) for k, site in enumerate(sites)
+        ]
+        stem.with_suffix(".tfam").write_text("".join(" ".join(row) + "\n" for row in fam))
+    else:
+        calls = ["  ".join(map(pair, row)) for row in alleles]
+        rows = [" ".join(who) + "\t" + row for who, row in zip(fam, calls, strict=True)]
+        kept = [site if centimorgan else [*site[:2], site[3]] for site in sites]
+        stem.with_suffix(".map").write_text("".join("\t".join(row) + "\n" for row in kept))
+    path = stem.with_suffix(".tped" if transposed else ".ped")
+    path.write_bytes(("\r\n" if style == "crlf" else "\n").join([*rows, ""]).encode())
+    return path
+
+
+def converted(path: Path) -> Path:
+    flag = "--tfile" if path.suffix == ".tped" else "--file"
+    out = path.with_name("converted")
+    command = ["plink1.9", flag, path.with_suffix(""), "--make-bed", "--out", out]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+@PLINK
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(
+    seed=st.integers(0, 2**32),
+    samples=st.sampled_from([1, 2, 3, 4, 5, 9]),
+    variants=st.sampled_from([1, 2, 7, 33]),
+    style=st.sampled_from(["ped", "tped", "joined", "crlf"]),
+    centimorgan=st.booleans(),
+)
+def test_text_filesets__equal_what_plink_converts(
+    tmp_path: Path, seed: int, samples: int, variants: int, style: str, centimorgan: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    fam, alleles = cohort(rng, samples, variants, style == "joined")
+    path = write(tmp_path / "a", fam, alleles, style, centimorgan)
+    ds, right = gb.open_plink(path), gb.open_plink(converted(path))
+    for name in right:
+        np.testing.assert_array_equal(ds[name].values, right[name].values, err_msg=name)
+    assert set(ds) == set(right)
+    planes = [x.genobit.pack().compute() for x in (ds, right)]
+    for name in ("plane_carrier", "plane_hom_alt", "plane_called"):
+        np.testing.assert_array_equal(planes[0][name], planes[1][name])
+
+
+PED = "F a 0 0 1 1 A G C C\nF b 0 0 1 2 G A T T\n"
+MAP = "1 a 0 100\n1 b 0 200\n"
+
+
+@pytest.mark.parametrize(
+    ("ped", "sites", "match"),
+    [
+        (PED.replace("A G", "A 0"), MAP, r"a\.ped, line 1, field 7: the genotype 'A 0' has one"),
+        (PED.replace("T T", "T G"), MAP, r"line 2, field 9: .* 'T G' has a third allele"),
+        (PED.replace("C C", "C"), MAP, r"line 1 has 9 fields, expected 10: 6 and 2 genotypes"),
+        (PED.replace("T T", "T T T"), MAP, r"line 2 has 11 fields, expected 10"),
+        (PED, MAP + "1 c 0 300\n", r"line 1 has 10 fields, expected 12"),
+        (PED, MAP.replace("200", "x"), r"a\.map, line 2: bp is 'x', not a number"),
+        (PED, MAP.replace("b 0", "b y"), r"a\.map, line 2: cM is 'y', not a number"),
+        (PED, MAP.replace("b 0 200", "b"), r"a\.map, line 2 has 2 fields where 4 are expected"),
+        (PED.replace("F b", "F a"), MAP, r"already on line 1"),
+        ("F a 0 0 1 1 AG CC\nF b 0 0 1 2 GA T\n", MAP, r"line 2, field 8: .* not two characters"),
+        ("F a\n", MAP, r"a\.ped, line 1 has 2 fields where 6 are expected"),
+    ],
+)
+def test_faults__are_named_with_line_and_field(
+    tmp_path: Path, ped: str, sites: str, match: str
+) -> None:
+    path = tmp_path / "a.ped"
+    path.write_text(ped)
+    path.with_suffix(".map").write_text(sites)
+    with pytest.raises(ValueError, match=match):
+        gb.open_plink(path)
+
+
+def test_comments_and_blank_lines__are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.ped"
+    path.write_text("# made by hand\n\n" + PED.replace("\n", "\n\n"))
+    path.with_suffix(".map").write_text("#x\n" + MAP)
+    ds = gb.open_plink(path)
+    assert ds.call_genotype.sum("ploidy").values.tolist() == [[1, 1], [0, 2]]
+    with gb.set_options(eager_limit=1), pytest.raises(ValueError, match="eager_limit"):
+        gb.open_plink(path)
+
+
+@pytest.mark.parametrize(("kept", "lost"), [(".ped", ".map"), (".tped", ".tfam")])
+def test_missing_files__are_named(tmp_path: Path, kept: str, lost: str) -> None:
+    with pytest.raises(FileNotFoundError, match=rf"a\{kept} does not exist"):
+        gb.open_plink(tmp_path / f"a{kept}")
+    (tmp_path / f"a{kept}").write_text("")
+    with pytest.raises(FileNotFoundError, match=rf"a\{lost} does not exist"):
+        gb.open_plink(tmp_path / f"a{kept}")
