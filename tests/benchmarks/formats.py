@@ -1,9 +1,8 @@
-"""Packing of .pgen and BGEN files, against that of a .bed and the bare decoder."""
+"""Packing of .pgen files, against that of a .bed."""
 
 from __future__ import annotations
 
 import tempfile
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,27 +43,6 @@ def formats(*, quick: bool) -> Iterator[Row]:
         shape = f"{variants:,} variants x {SAMPLES:,} samples"
         bed, pgen = gb.open_plink(f"{stem}.bed"), gb.open_pgen(f"{stem}.pgen")
         yield _compared(f".pgen, {shape}", pgen, "packing the .bed", lambda: _pack(bed), 1 / 3)
-        yield from _bgen(stem.with_suffix(".bgen"), variants // 5)
-
-
-def _bgen(path: Path, variants: int) -> Iterator[Row]:
-    from bgen import BgenReader, BgenWriter
-
-    rng = np.random.default_rng(3)
-    names = [str(k) for k in range(SAMPLES)]
-    with BgenWriter(str(path), SAMPLES, samples=names, compression="zlib") as file:
-        for k in range(variants):
-            # As imputation writes them: most samples are certain.
-            values = rng.dirichlet([0.02, 0.02, 0.02], SAMPLES)
-            file.add_variant(str(k), f"rs{k}", "1", k + 1, ["A", "C"], values, bit_depth=8)
-
-    def decode() -> None:
-        with closing(BgenReader(str(path))) as reader:
-            for variant in reader:
-                _ = variant.probabilities
-
-    what = f"BGEN with zlib and 8 bits, {variants:,} variants x {SAMPLES:,} samples"
-    yield _compared(what, gb.open_bgen(path), "the decoder alone", decode, 0.7)
 
 
 def _pack(ds: xr.Dataset) -> None:

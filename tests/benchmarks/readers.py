@@ -1,13 +1,15 @@
-"""Opening files of many variants again, against making a str object of each name."""
+"""From a file to statistics or planes, against plink2 with one thread on the same core."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import dask
 import numpy as np
-import xarray as xr
 
 import genobit as gb
 
@@ -16,69 +18,74 @@ from .measure import Row, rates, ratio
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SAMPLES = 20
+_SHARE = 0.01
+"""Share of missing calls."""
 
 
 def readers(*, quick: bool) -> Iterator[Row]:
-    """Open one million variants of 20 samples of each format, on one core."""
-    variants = 100_000 if quick else 1_000_000
-    with tempfile.TemporaryDirectory() as folder:
-        for name, call in _openings(Path(folder), variants).items():
-            names = "\t".join(call().variant_id.values)
-            calls: dict[str, tuple[Callable[[], object], float]] = {
-                "ours": (call, 1.0),
-                "names": (lambda names=names: names.split("\t"), 1.0),
-            }
-            found = rates(calls, 5)
-            what = f"opening {variants:,} variants again, {name}"
-            value, times = 1 / float(np.median(found["ours"])), (found["names"], found["ours"])
-            yield Row("readers", what, value, "s", "a str object of each name", ratio(*times))
+    """Statistics of a .bed, and BGEN to planes, where plink2 is installed."""
+    if shutil.which("plink2") is None:
+        return
+    with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
+        yield from _statistics(Path(folder), 10_000 if quick else 100_000)
+        yield from _bgen(Path(folder), 2_000 if quick else 20_000)
 
 
-def _openings(folder: Path, variants: int) -> dict[str, Callable[[], xr.Dataset]]:
-    """Write random genotypes in each format, and return how each is opened."""
-    rng = np.random.default_rng(1)
-    calls = rng.integers(0, 2, (variants, SAMPLES, 2), np.int8)
-    alleles = np.array(list("ACGT"), object)
-    first = rng.integers(0, 4, variants)
-    ds = xr.Dataset(
-        {
-            "call_genotype": (("variants", "samples", "ploidy"), calls),
-            "variant_contig": ("variants", np.arange(variants, dtype=np.int32) * 22 // variants),
-            "contig_id": ("contigs", np.arange(1, 23).astype(str).astype(object)),
-            "variant_position": ("variants", np.arange(1, variants + 1) * 2_000),
-            "variant_id": (
-                "variants",
-                np.array([f"rs{k}" for k in rng.permutation(variants) + 10**7], object),
-            ),
-            "variant_allele": (
-                ("variants", "alleles"),
-                alleles[np.stack([first, (first + 1) % 4], axis=1)],
-            ),
-            "sample_id": ("samples", np.array([f"s{k}" for k in range(SAMPLES)], object)),
-        }
-    )
-    ds["call_genotype"] = ds.call_genotype.chunk(variants=10_000)
-    gb.to_plink(ds, folder / "a")
-    gb.to_pgen(ds, folder / "a")
-    gb.to_vcf_zarr(ds, folder / "a.vcz")
-    gb.to_zarr(ds.genobit.pack(), folder / "planes.zarr", progress=False)
-    _write_bgen(ds, folder / "a.bgen")
-    return {
-        ".bed": lambda: gb.open_plink(folder / "a.bed"),
-        ".pgen": lambda: gb.open_pgen(folder / "a.pgen"),
-        ".bgen": lambda: gb.open_bgen(folder / "a.bgen"),
-        "VCF Zarr": lambda: gb.open_vcf_zarr(folder / "a.vcz"),
-        "planes": lambda: xr.open_zarr(folder / "planes.zarr"),
+def _statistics(folder: Path, variants: int) -> Iterator[Row]:
+    samples = 2_500
+    stem = _bed(folder / "cohort", variants, samples)
+    what = f"{variants:,} variants x {samples:,} samples"
+    opened = lambda: gb.open_plink(stem).genobit  # noqa: E731 - one call of each row
+    calls = {
+        "variant_stats()": lambda: opened().variant_stats().compute(),
+        "sample_stats()": lambda: opened().sample_stats().compute(),
+        "both": lambda: dask.compute(opened().variant_stats(), opened().sample_stats()),
     }
+    command = ["--bfile", stem, "--freq", "--missing", "--hardy"]
+    for name, call in calls.items():
+        at = "plink2 --freq --missing --hardy"
+        yield _row(f".bed to {name}, {what}", call, at, _plink2(folder, command), variants)
 
 
-def _write_bgen(ds: xr.Dataset, path: Path) -> None:
-    from bgen import BgenWriter
+def _bgen(folder: Path, variants: int) -> Iterator[Row]:
+    samples = 2_504
+    stem = _bed(folder / "calls", variants, samples)
+    _plink2(folder, ["--bfile", stem, "--export", "bgen-1.2", "bits=8", "ref-first"])()
+    path = folder / "out.bgen"
+    command = ["--bgen", path, "ref-first", "--make-pgen"]
+    what = f"BGEN (zlib, 8 bits) to planes, {variants:,} variants x {samples:,} samples"
+    ours = lambda: gb.open_bgen(path).genobit.pack().compute()  # noqa: E731 - as above
+    yield _row(what, ours, "plink2 --make-pgen", _plink2(folder, command), variants)
 
-    certain = np.eye(3)[np.arange(SAMPLES) % 3]
-    contigs = ds.contig_id.values[ds.variant_contig.values]
-    columns = (ds.variant_id, contigs, ds.variant_position, ds.variant_allele)
-    with BgenWriter(str(path), SAMPLES, samples=ds.sample_id.values.tolist()) as file:
-        for name, *place, alleles in zip(*(np.asarray(x).tolist() for x in columns), strict=True):
-            file.add_variant(name, name, *place, alleles, certain, bit_depth=8)
+
+def _bed(stem: Path, variants: int, samples: int) -> Path:
+    """Write a fileset with rare and common alleles; returns its prefix."""
+    rng = np.random.default_rng(1)
+    share = rng.beta(0.4, 1.2, variants) / 2 + 0.001
+    with stem.with_suffix(".bed").open("wb") as file:
+        file.write(b"\x6c\x1b\x01")
+        for part in np.array_split(share, max(1, variants // 2_000)):
+            copies = rng.binomial(2, part[:, None], (part.size, (samples + 3) // 4 * 4))
+            codes = np.array([3, 2, 0], np.uint8)[copies]
+            codes[rng.random(codes.shape) < _SHARE] = 1
+            quads = codes.reshape(part.size, -1, 4) << np.array([0, 2, 4, 6], np.uint8)
+            file.write(quads.sum(axis=2, dtype=np.uint8).tobytes())
+    sites = (f"{1 + 22 * k // variants} rs{k} 0 {k + 1} A G\n" for k in range(variants))
+    stem.with_suffix(".bim").write_text("".join(sites))
+    people = (f"s{k} s{k} 0 0 {1 + k % 2} -9\n" for k in range(samples))
+    stem.with_suffix(".fam").write_text("".join(people))
+    return stem
+
+
+def _plink2(folder: Path, arguments: list[Any]) -> Callable[[], Any]:
+    command = ["plink2", *map(str, arguments), "--threads", "1", "--out", str(folder / "out")]
+    return lambda: subprocess.run(command, capture_output=True, check=True)
+
+
+def _row(
+    what: str, ours: Callable[[], Any], at: str, theirs: Callable[[], Any], variants: int
+) -> Row:
+    work = float(variants)
+    found = rates({"ours": (ours, work), "theirs": (theirs, work)}, 5)
+    rate = float(np.median(found["ours"]))
+    return Row("readers", what, rate, "variants/s", at, ratio(found["ours"], found["theirs"]), 1.0)

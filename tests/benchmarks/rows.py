@@ -334,6 +334,7 @@ ALL = (
     quality.quality,
     formats.formats,
     readers.readers,
+    readers.readers,
     similarity.similarity,
     ld.decay,
     ld.sites,
