@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 
+from genobit.data import autosomes, model
 from genobit.data.guards.bounded import read_bytes
 from genobit.engine.options import require_fits
 from genobit.io._plink_text import FAM_COLUMNS, fam_columns, read_fam, real_numbers, whole_numbers
@@ -37,7 +39,7 @@ def read_text(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], NDArra
         rows = _lines(text)
         bim = _variants(beside, [text[a:b].split() for _, a, b in rows], rows)
         fam = _samples(path, [data[a:b].split(None, 6)[:6] for _, a, b in lines], lines)
-    alleles, rows_of_bed = _genotypes(path, data, lines, bim["id"].size, fam)
+    alleles, rows_of_bed = _genotypes(path, data, lines, bim, fam)
     return bim | {"alleles": alleles}, fam, rows_of_bed
 
 
@@ -128,13 +130,13 @@ def _genotypes(
     path: Path,
     data: bytes,
     lines: list[tuple[int, int, int]],
-    variants: int,
+    bim: dict[str, Any],
     fam: dict[str, np.ndarray],
 ) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
     """Return alleles (variants, 2), A2 then A1, and rows of a .bed."""
     from genobit.io.kernels.ped import FINE, Found, read_pairs, swapped
 
-    samples = fam["id"].size
+    variants, samples = bim["id"].size, fam["id"].size
     transposed = path.suffix == ".tped"
     skipped, pairs = (4, samples) if transposed else (6, variants)
     require_fits(f"the genotypes of {path}", variants * (samples // 4 + 64))
@@ -142,19 +144,19 @@ def _genotypes(
         np.zeros((variants, 2, 2), np.int64),
         np.zeros((variants, 2, 2), np.int64),
         np.zeros((variants, (samples + 3) // 4), np.uint8),
+        *_weights(bim, fam),
     )
-    founders = (fam["father_id"] == "0") & (fam["mother_id"] == "0")
     places = np.array([line[1:] for line in lines], np.int64).reshape(-1, 2)
     # PLINK recognises genotypes without a space between alleles by the first line.
     joined = bool(lines) and len(data[slice(*lines[0][1:])].split()) == skipped + pairs
     octets = np.frombuffer(data, np.uint8)
     fault, line, call = read_pairs(
-        octets, places, skipped, pairs, transposed, joined and pairs > 0, founders, found
+        octets, places, skipped, pairs, transposed, joined and pairs > 0, found
     )
     if fault != FINE:
         text = data[slice(*lines[line][1:])].split()[skipped:]
         raise _fault(path, fault, lines[line][0], call, text, (skipped, pairs, joined))
-    total, of_founders = found.counts.sum(axis=1), found.counts[:, 1]
+    total, of_founders = np.moveaxis(found.counts, 1, 0)
     rarer_first = total[:, 0] < total[:, 1]
     # With equal counts of founders, the order by all samples stays, as in PLINK.
     equal = of_founders[:, 0] == of_founders[:, 1]
@@ -168,6 +170,24 @@ def _genotypes(
         names[name] = _text(path, 1, name)
     named = np.array([names[text] for text in texts], object).reshape(variants, 2)
     return named, found.rows
+
+
+def _weights(
+    bim: dict[str, Any], fam: dict[str, np.ndarray]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the kind of each variant's chromosome, and what a homozygote counts in it.
+
+    As in PLINK, founders count. Males have one copy of X and Y, and nobody else has a Y.
+    """
+    labels = {model.VARIANT_CONTIG: (model.VARIANTS, bim["contig"])}
+    names = {model.CONTIG_ID: ("contigs", bim["contig_id"])}
+    kinds = autosomes.kinds(xr.Dataset(labels | names), True)
+    founder = (fam["father_id"] == "0") & (fam["mother_id"] == "0")
+    male = fam["sex"] == 1
+    weights = np.tile(2 * founder, (4, 1))
+    weights[autosomes.X] -= founder & male
+    weights[autosomes.Y] = founder & male
+    return kinds, weights.astype(np.int64)
 
 
 def _fault(

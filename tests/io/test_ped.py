@@ -40,7 +40,10 @@ def write(
 ) -> Path:
     joined, transposed = style == "joined", style == "tped"
     variants = len(alleles[0])
-    sites = [["1" if k < 4 else "2", f"rs{k}", "0", str(10 * k + 1)] for k in range(variants)]
+    sites = [
+        [str(1 + min(k // 4, 5) % 3 + 22 * (k > 11)), f"rs{k}", "0", str(10 * k + 1)]
+        for k in range(variants)
+    ]
     pair = "".join if joined else " ".join
     if transposed:
         rows = [

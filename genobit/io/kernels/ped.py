@@ -23,14 +23,18 @@ _HOM_A2, _HET, _HOM_A1, _MISSING = np.uint8(3), np.uint8(2), np.uint8(0), np.uin
 
 
 class Found(NamedTuple):
-    """What the pass fills."""
+    """What the pass fills, and what counts in it."""
 
     alleles: NDArray[np.int64]
     """Start and length of the first and second allele of each variant: (variants, 2, 2)."""
     counts: NDArray[np.int64]
-    """Copies of both alleles in nonfounders and founders: (variants, 2, 2)."""
+    """Homozygotes of both alleles, of all samples and by ``weights``: (variants, 2, 2)."""
     rows: NDArray[np.uint8]
     """Rows of a .bed, which begin as zeros: (variants, bytes)."""
+    kinds: NDArray[np.uint8]
+    """Kind of the chromosome of each variant: (variants,)."""
+    weights: NDArray[np.int64]
+    """What a homozygote counts: (kinds, samples)."""
 
 
 @njit
@@ -68,7 +72,6 @@ def _add(
     edges: tuple[int, int, int, int],
     v: int,
     s: int,
-    founder: bool,
     found: Found,
 ) -> int:
     """Add a call, whose alleles are at these places of data; return what is wrong with it."""
@@ -79,10 +82,12 @@ def _add(
     if a > 1 or b > 1:
         return THIRD
     code = _MISSING
-    if a >= 0:
-        code = _HET if a != b else _HOM_A1 if a == 1 else _HOM_A2
-        found.counts[v, int(founder), a] += 1
-        found.counts[v, int(founder), b] += 1
+    if a >= 0 and a != b:
+        code = _HET
+    elif a >= 0:
+        code = _HOM_A1 if a == 1 else _HOM_A2
+        found.counts[v, 0, a] += 1
+        found.counts[v, 1, a] += found.weights[found.kinds[v], s]
     found.rows[v, s >> 2] |= np.uint8(code << np.uint8(2 * (s & 3)))
     return FINE
 
@@ -95,7 +100,6 @@ def read_pairs(
     pairs: int,
     by_variants: bool,
     joined: bool,
-    founders: NDArray[np.bool_],
     found: Found,
 ) -> tuple[int, int, int]:
     """Fill `Found` from lines (lines, 2), their starts and ends in data; return what is wrong.
@@ -120,7 +124,7 @@ def read_pairs(
             if start == middle or other >= at:
                 fault = SHORT if fault == FINE else fault
             if fault == FINE:
-                fault = _add(data, (start, middle, other, at), v, s, founders[s], found)
+                fault = _add(data, (start, middle, other, at), v, s, found)
             if fault != FINE:
                 return fault, i, j
         start, at = _next(data, at, end)
