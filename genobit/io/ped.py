@@ -181,7 +181,7 @@ def _weights(
     """
     labels = {model.VARIANT_CONTIG: (model.VARIANTS, bim["contig"])}
     names = {model.CONTIG_ID: ("contigs", bim["contig_id"])}
-    kinds = autosomes.kinds(xr.Dataset(labels | names), True)
+    kinds = autosomes.kinds(xr.Dataset(labels | names), autosomes=True)
     founder = (fam["father_id"] == "0") & (fam["mother_id"] == "0")
     male = fam["sex"] == 1
     weights = np.tile(2 * founder, (4, 1))

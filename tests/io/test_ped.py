@@ -16,6 +16,7 @@ import genobit as gb
 
 PLINK = pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not on the path")
 KINDS = [("A", "C"), ("1", "2"), ("T", "ACGT"), ("DEL", "INS"), ("G", "T")]
+CONTIGS = ("1", "2", "23", "24", "26")
 
 
 def cohort(
@@ -40,10 +41,7 @@ def write(
 ) -> Path:
     joined, transposed = style == "joined", style == "tped"
     variants = len(alleles[0])
-    sites = [
-        [str(1 + min(k // 4, 5) % 3 + 22 * (k > 11)), f"rs{k}", "0", str(10 * k + 1)]
-        for k in range(variants)
-    ]
+    sites = [[CONTIGS[min(k // 5, 4)], f"rs{k}", "0", str(10 * k + 1)] for k in range(variants)]
     pair = "".join if joined else " ".join
     if transposed:
         rows = [
