@@ -146,7 +146,7 @@ def test_track_chooses_a_site(page: Any) -> None:
 
 def test_search_finds_sites_and_taxa(page: Any) -> None:
     find(page, "17")
-    says(lambda: text(page, "card"), "site 17 (codon_position 2)")
+    says(lambda: text(page, "card"), "site 17 (codon_position 3)")
     before = settled(figure(page, "tree"))
     find(page, "species_03, species_07")
     redrawn(figure(page, "tree"), before, 0.0003)

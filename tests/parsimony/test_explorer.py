@@ -26,7 +26,7 @@ TREES = ["((a,b)80,(c,(d,e)95)60,f);", "((a,c),(b,(d,e)),f);", "((a,d),(c,(b,e))
 
 @pytest.fixture(scope="module")
 def aln() -> xr.DataArray:
-    """Six taxa; the sites 3 and 5 are homoplastic on the first tree."""
+    """Six taxa; the sites 1, 4 and 5 are homoplastic on the first tree."""
     rows = ["AACATA", "ATCAAA", "GTCCAC", "GTC?TA", "GTCGAC", "AACAAA"]
     return xr.DataArray(
         [list(row) for row in rows],
@@ -126,7 +126,7 @@ class TestSites:
     def test_card_says_what_the_alignment_knows(self, aln, explorer):
         explorer.site = 4
         scores = aln.genobit.parsimony(TREES[0])
-        assert "<h4>site 5 (codon_position 2)</h4>" in explorer.card.value
+        assert "<h4>site 4 (codon_position 2)</h4>" in explorer.card.value
         for name, of in (("changes", "changes"), ("fewest possible", "min_changes")):
             assert f"<td>{name}</td><td>{int(scores[of][4])}</td>" in explorer.card.value
         explorer.view = "two"
@@ -148,7 +148,7 @@ class TestSites:
         assert explorer.site == explorer.sites["site"][0]
 
     def test_track(self, explorer):
-        explorer._track._tapped(3.4, 0.0)
+        explorer._track._tapped(2.4, 0.0)
         assert explorer.site == 2
         explorer._track._tapped(99.0, 0.0)
         assert explorer.site == 5
@@ -282,7 +282,7 @@ class TestTrees:
         assert "Robinson–Foulds distance" in explorer.status
         explorer.site = 2
         explorer.view = "tree"
-        assert "site 3 " in explorer.card.value
+        assert "site 2 " in explorer.card.value
         assert explorer.status.startswith("tree 1 of 3")
 
     @pytest.mark.parametrize("resolve", ["acctran", "deltran", "sets"])
@@ -313,12 +313,12 @@ class TestSearchBox:
         return named(explorer, "genobit-parsimony-find")
 
     def test_site(self, explorer, box):
-        box.value = "4"
+        box.value = "3"
         assert (explorer.site, box.value) == (3, "")
-        assert named(explorer, "genobit-parsimony-site-box").value == 4
-        for wrong in ("7", "0"):
+        assert named(explorer, "genobit-parsimony-site-box").value == 3
+        for wrong in ("6", "60"):
             box.value = wrong
-            assert f"there is no site {wrong}: sites count from 1 to 6" in explorer.status
+            assert f"there is no site {wrong}: the sites are 0 to 5" in explorer.status
             assert (explorer.site, box.value) == (3, wrong)
 
     def test_taxa(self, explorer, box):
@@ -428,11 +428,11 @@ class TestFiles:
     def test_tables(self, tmp_path, explorer):
         explorer.save_sites(tmp_path / "sites.csv")
         explorer.save_changes(tmp_path / "changes.csv")
-        assert sorted(pd.read_csv(tmp_path / "sites.csv")["site"]) == [1, 2, 3, 4, 5, 6]
+        assert sorted(pd.read_csv(tmp_path / "sites.csv")["site"]) == [0, 1, 2, 3, 4, 5]
         changes = pd.read_csv(tmp_path / "changes.csv", dtype=str)
         assert len(changes) == explorer.ancestry.tree.length
         assert list(changes) == ["branch", "site", "from", "to"]
-        assert set(changes["site"].astype(int)) == set(explorer.ancestry.changes()["site"] + 1)
+        assert set(changes["site"].astype(int)) == set(explorer.ancestry.changes()["site"])
 
     def test_nothing_is_written_over(self, tmp_path, explorer):
         explorer.save_tree(tmp_path / "tree.nwk")

@@ -74,7 +74,7 @@ def homoplastic(scores: xr.Dataset) -> Table:
 
     found = plots.site_table(scores, LISTED)
     columns: dict[str, Any] = {
-        "site": found["site"] + 1,
+        "site": found["site"],
         "position in its codon": scores["codon_position"].values[found["site"]],
         "changes": found["changes"],
         "fewest on any tree": found["min_changes"],
@@ -83,7 +83,7 @@ def homoplastic(scores: xr.Dataset) -> Table:
     words["CI"] = [f"{value:.3f}" for value in found["ci"]]
     return Table(
         "The most homoplastic sites",
-        "Sites count from 1. Third codon positions were simulated to change most.",
+        "Sites count from 0. Third codon positions were simulated to change most.",
         words,
         frozenset(words),
     )

@@ -47,21 +47,20 @@ def drawer(explorer: ParsimonyTraits) -> dict[str, list[ipywidgets.Widget]]:
             ("resolve", "ancestors", list(RESOLVES.items())),
         )
     ]
-    slider = ipywidgets.IntSlider(
-        value=explorer.site + 1, min=1, max=explorer.n_sites, description="site", readout=False
-    )
+    last = explorer.n_sites - 1
+    slider = ipywidgets.IntSlider(value=explorer.site, max=last, description="site", readout=False)
     return {
         "Tree": looks,
         "Root": [_roots(explorer)],
-        "Site": [_linked_site(explorer, slider)],
+        "Site": [linked(explorer, "site", slider)],
     }
 
 
 def search_box(explorer: ParsimonyTraits) -> ipywidgets.Text:
-    """Return the search box, which finds taxa by name and sites by number."""
+    """Return the search box, which finds taxa by name and sites by index."""
     text = ipywidgets.Text(
-        placeholder="taxon, or number of a site",
-        tooltip="names of taxa, with commas between, or the number of a site, from 1; then Enter",
+        placeholder="taxon, or index of a site",
+        tooltip="names of taxa, with commas between, or the index of a site, from 0; then Enter",
         continuous_update=False,
     ).add_class("genobit-parsimony-find")
 
@@ -98,11 +97,10 @@ def _trees(explorer: ParsimonyTraits, trait: str, width: str) -> ipywidgets.Drop
 
 def _site_steps(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     box = ipywidgets.BoundedIntText(
-        value=explorer.site + 1,
-        min=1,
-        max=explorer.n_sites,
+        value=explorer.site,
+        max=explorer.n_sites - 1,
         description="site",
-        tooltip="number of a site, from 1",
+        tooltip="index of a site, from 0",
         style={"description_width": "initial"},
         layout={"width": "104px"},
     ).add_class("genobit-parsimony-site-box")
@@ -110,14 +108,9 @@ def _site_steps(explorer: ParsimonyTraits) -> ipywidgets.HBox:
     after = button(explorer, "", "step-forward", "32px", explorer.next_site)
     before.add_class("genobit-parsimony-previous")
     after.add_class("genobit-parsimony-next-homoplastic")
-    _linked_site(explorer, box)
+    linked(explorer, "site", box)
     parts = ipywidgets.HBox([before, box, after], layout={"align_items": "center"})
     return parts.add_class("genobit-group")
-
-
-def _linked_site(explorer: ParsimonyTraits, control: ipywidgets.Widget) -> ipywidgets.Widget:
-    """Link a control that counts sites from 1 to the index of the site."""
-    return linked(explorer, "site", control, (lambda index: index + 1, lambda site: site - 1))
 
 
 def _roots(explorer: ParsimonyTraits) -> ipywidgets.HBox:

@@ -13,7 +13,7 @@ import traitlets
 from genobit.data.labels import text
 from genobit.engine.spelling import did_you_mean
 from genobit.io.trees import to_trees
-from genobit.parsimony.plots.homoplasy import numbered, site_table
+from genobit.parsimony.plots.homoplasy import site_table
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.layout import arrange
 from genobit.parsimony.plots.paper_trace import paper_trace
@@ -73,12 +73,12 @@ class ParsimonyTraits(Explorer):
     # Results and actions for users.
 
     def find(self, words: str) -> None:
-        """Choose a site by its number, or select taxa by their names.
+        """Choose a site by its index, or select taxa by their names.
 
         Parameters
         ----------
         words
-            Number of a site, from 1, or names of taxa with commas or spaces between.
+            Index of a site, from 0, or names of taxa with commas or spaces between.
 
         Raises
         ------
@@ -93,11 +93,11 @@ class ParsimonyTraits(Explorer):
         if whole in self.known.taxa:
             names = [whole]
         elif len(names) == 1 and names[0].isdecimal():
-            if not 1 <= int(names[0]) <= self.n_sites:
+            if int(names[0]) >= self.n_sites:
                 raise traitlets.TraitError(
-                    f"there is no site {names[0]}: sites count from 1 to {self.n_sites:,}"
+                    f"there is no site {names[0]}: the sites are 0 to {self.n_sites - 1:,}"
                 )
-            self.site = int(names[0]) - 1
+            self.site = int(names[0])
             self._mark({"site"})  # an earlier error goes, even if it is the site as before
             return
         if names:
@@ -213,20 +213,18 @@ class ParsimonyTraits(Explorer):
     def save_sites(self, path: str | Path) -> Path:
         """Write all sites with their changes on the shown tree to a new .csv file.
 
-        The file counts sites from 1.
         Returns the absolute path. Raises ValueError if there is no tree, and FileExistsError for an
         existing file.
         """
-        return self._saved_table(path, numbered(self.sites), "site")
+        return self._saved_table(path, self.sites, "site")
 
     def save_changes(self, path: str | Path) -> Path:
         """Write the changes of all branches of the shown tree to a new .csv file.
 
-        The file counts sites from 1.
         Returns the absolute path. Raises ValueError if there is no tree, and FileExistsError for an
         existing file.
         """
-        return self._saved_table(path, numbered(self.ancestry.changes()), "change")
+        return self._saved_table(path, self.ancestry.changes(), "change")
 
     def figure(self) -> Figure:
         """Return the picture in view as a figure for papers.

@@ -10,7 +10,6 @@ from genobit.parsimony.plots.homoplasy import (
     bars_in_words,
     draw_sites,
     draw_track,
-    numbered,
     site_mark,
     sites_in_a_bar,
 )
@@ -206,7 +205,7 @@ class Track(_ParsimonyView):
             self._patches.replace([site_mark(self._homoplasy, site)])
 
     def _tapped(self, x: float, _y: float) -> None:
-        self._chosen(int(np.clip(round(x) - 1, 0, len(self._homoplasy) - 1)))
+        self._chosen(int(np.clip(round(x), 0, len(self._homoplasy) - 1)))
 
 
 class Sites(_ParsimonyView, TableView):
@@ -239,10 +238,10 @@ class Changes(_ParsimonyView, TableView):
         self._chosen = chosen
 
     def draw(self, table: pd.DataFrame, site: int) -> None:
-        """List changes from `changes_of`, with the row of a site selected; sites count from 1."""
+        """List changes from `changes_of`, with the row of a site selected."""
         columns = {name: Column(80) for name in ("from", "to")}
         columns = {"site": Column(80, numbers("0,0"))} | columns
-        picture = draw_table(numbered(table), columns, width=360, height=_TABLE, fit=True)
+        picture = draw_table(table, columns, width=360, height=_TABLE, fit=True)
         self._list(picture, table[["site"]].to_numpy(), [site])
 
     def _picked(self, members: np.ndarray) -> None:

@@ -45,7 +45,7 @@ def homoplasy_track(result: xr.Dataset, site: int | None = None) -> hv.Overlay:
     -------
         hv.Overlay with one bar for each site. With more than 450 sites, each bar covers several
         sites: the pale part is their maximum and the dark part their mean. The title gives the
-        number of sites in a bar. Sites count from 1.
+        number of sites in a bar. The axis has the indices of the sites, from 0.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def homoplasy_of(result: xr.Dataset) -> np.ndarray:
 
 
 def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
-    """Draw a track of homoplasy (sites,), with the site of an index marked; sites count from 1."""
+    """Draw a track of homoplasy (sites,), with the site of an index marked."""
     n_sites = len(homoplasy)
     width = sites_in_a_bar(n_sites)
     starts = np.arange(0, n_sites, width)
@@ -76,7 +76,7 @@ def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
     most = np.maximum.reduceat(homoplasy, starts)
     mean = np.add.reduceat(homoplasy, starts) / (ends - starts)
     words = [
-        f"{b:,}" if b - a == 1 else f"{a + 1:,} to {b:,}" for a, b in zip(starts, ends, strict=True)
+        f"{a:,}" if b - a == 1 else f"{a:,} to {b - 1:,}" for a, b in zip(starts, ends, strict=True)
     ]
     bars = []
     kinds: list[tuple[str, np.ndarray, str, dict[str, np.ndarray]]]
@@ -86,9 +86,9 @@ def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
     for label, height, colour, more in kinds:
         some = height > 0
         columns = {
-            "x": starts + 0.5,
+            "x": starts - 0.5,
             "y": 0.0 * height,
-            "x1": ends + 0.5,
+            "x1": ends - 0.5,
             "y1": height.astype(float),
         }
         columns |= {"sites": np.array(words, dtype=object), **more}
@@ -107,12 +107,12 @@ def draw_track(homoplasy: np.ndarray, site: int | None = None) -> hv.Overlay:
         fontsize={"title": "9pt"},
         frame_width=900,
         frame_height=110,
-        xlim=(0.5, n_sites + 0.5),
+        xlim=(-0.5, n_sites - 0.5),
         ylim=(0, _top(homoplasy)),
         xlabel="site",
         ylabel="extra changes",
         xformatter="%d",
-        **({"xticks": list(range(1, n_sites + 1))} if n_sites < 10 else {}),
+        **({"xticks": list(range(n_sites))} if n_sites < 10 else {}),
         yticks=whole_ticks(0, _top(homoplasy)),
         toolbar="above",
         show_legend=False,
@@ -124,7 +124,7 @@ def site_mark(homoplasy: np.ndarray, site: int | None) -> Lines:
     """Return the mark of a site of the track; no lines if ``site`` is None."""
     ends = np.empty((0, 4))
     if site is not None:
-        ends = np.array([[site + 1, 0, site + 1, _top(homoplasy)]])
+        ends = np.array([[site, 0, site, _top(homoplasy)]])
     return Lines("Site", ends, [LEAD_COLOUR] * len(ends), [2.0] * len(ends))
 
 
@@ -191,14 +191,9 @@ def site_table(result: xr.Dataset, limit: int = LISTED, *, least: int = 0) -> pd
     return pd.DataFrame(columns)
 
 
-def numbered(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose column `site` counts from 1, as people do, instead of the index."""
-    return table.assign(site=table["site"] + 1)
-
-
 def draw_sites(table: pd.DataFrame, width: int = 395, height: int = 230) -> hv.Table:
-    """Draw a table from `site_table`; a click on a column name sorts it. Sites count from 1."""
-    shown = numbered(table).rename(columns={"min_changes": "least", "max_changes": "most"})
+    """Draw a table from `site_table`; a click on a column name sorts it."""
+    shown = table.rename(columns={"min_changes": "least", "max_changes": "most"})
     columns = {
         str(name): Column(54, numbers("0.000" if name in {"ci", "ri"} else "0,0"))
         for name in shown.columns

@@ -222,9 +222,9 @@ def _index(name: str, site: Any, n_sites: int) -> int:
 
 
 def site_labels(ancestors: xr.Dataset, sites: Sequence[int]) -> list[str]:
-    """Return labels of sites: the coordinate `sites` if there is one, else numbers from 1."""
+    """Return labels of sites: the coordinate `sites` if there is one, else their indices."""
     if not has_labels(ancestors):
-        return [str(site + 1) for site in sites]
+        return [str(site) for site in sites]
     return text(ancestors[SITES].values[list(sites)]).tolist()
 
 

@@ -83,7 +83,7 @@ def paper_tree(
 
     Notes
     -----
-    A coordinate `sites` labels the sites of the figure; without it, sites count from 1.
+    A coordinate `sites` labels the sites of the figure; without it, sites count from 0.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _sites_shown(ancestors: xr.Dataset, alignment: Any, site: Any, sites: Any) -
         notes.append(f"{words}{white}; bars: its {certain}changes.")
     shown = [*focused, *columns]
     if shown and not paper_sites.has_labels(ancestors):
-        notes.append("Sites count from 1.")
+        notes.append("Sites count from 0.")
     if not found.exact and (shown or np.isfinite(scored.ci)):
         parts = ["Letters"] if shown else []
         parts += ["CI and RI"] if np.isfinite(scored.ci) else ["consistency"]

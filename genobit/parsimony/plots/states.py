@@ -44,7 +44,7 @@ class SiteStates:
 def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates:
     """Return the states of a site from a result of `.genobit.ancestral_states()`.
 
-    ``title`` replaces the number of changes in the title. The name counts sites from 1.
+    ``title`` replaces the number of changes in the title.
     """
     states = [str(state) for state in ancestors["states"][:, site].values]
     parents = ancestors["node_parent"].values
@@ -57,7 +57,7 @@ def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates
         key["several or unknown"] = UNSURE
     about = title or number(int(changed.sum()), "change")
     colours = [known.get(state, UNSURE) for state in states]
-    name = f"site {site + 1:,}"
+    name = f"site {site:,}"
     return SiteStates(name, f"{name}: {about}", states, changed, colours, key)
 
 

@@ -8,23 +8,15 @@ import ipywidgets
 import traitlets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from genobit.visual.explorer.explorer import Explorer
 
 
-def linked(
-    explorer: Explorer,
-    trait: str,
-    control: ipywidgets.Widget,
-    transform: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None,
-) -> ipywidgets.Widget:
+def linked(explorer: Explorer, trait: str, control: ipywidgets.Widget) -> ipywidgets.Widget:
     """Link a control's value to a trait, and give the control the trait's CSS class.
 
-    The trait's meaning becomes the tooltip, unless the control already has one. ``transform`` turns
-    the trait into the value, and back.
+    The trait's meaning becomes the tooltip, unless the control already has one.
     """
-    traitlets.link((explorer, trait), (control, "value"), transform)
+    traitlets.link((explorer, trait), (control, "value"))
     if not control.tooltip:
         control.tooltip = explorer.meaning(trait)
     return control.add_class(f"{explorer.css}-{trait.replace('_', '-')}")
