@@ -1,4 +1,4 @@
-"""From a file to statistics or planes, against plink2 with one thread on the same core."""
+"""From a file to labels, statistics or planes, against plink2 with one thread on the same core."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import genobit as gb
 
 from .measure import Row, rates, ratio
+from .opening import openings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +24,8 @@ _SHARE = 0.01
 
 
 def readers(*, quick: bool) -> Iterator[Row]:
-    """Statistics of a .bed, and BGEN to planes, where plink2 is installed."""
+    """Opening files, and where plink2 is installed, statistics of a .bed and BGEN to planes."""
+    yield from openings(quick=quick)
     if shutil.which("plink2") is None:
         return
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):

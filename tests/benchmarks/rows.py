@@ -334,7 +334,6 @@ ALL = (
     quality.quality,
     formats.formats,
     readers.readers,
-    readers.readers,
     similarity.similarity,
     ld.decay,
     ld.sites,
