@@ -31,7 +31,8 @@ from genobit.parsimony.methods.alignment import AlignmentMethods
 from genobit.parsimony.methods.lengths import ParsimonyMethods
 from genobit.parsimony.methods.search import ParsimonySearchMethods
 from genobit.pca.methods import PCAMethods
-from genobit.quality.methods import QualityMethods
+from genobit.quality.methods.mask import MaskMethods
+from genobit.quality.methods.statistics import QualityMethods
 from genobit.similarity.methods import SimilarityMethods
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class GenobitDatasetAccessor(
     RelativesMethods,
     LDMethods,
     QualityMethods,
+    MaskMethods,
     AlignmentMethods,
     JoinMethods,
     DatasetPlotMethods,

@@ -74,6 +74,18 @@ def genotypes() -> xr.Dataset:
     return ds
 
 
+def with_fields() -> xr.Dataset:
+    """Genotypes with the quality, depth and reads of each call."""
+    rng = np.random.default_rng(6)
+    return genotypes().assign(
+        call_GQ=(("variants", "samples"), rng.integers(-1, 99, (VARIANTS, SAMPLES))),
+        call_DP=(("variants", "samples"), rng.integers(-1, 40, (VARIANTS, SAMPLES))),
+        call_AD=(("variants", "samples", "alleles"), rng.integers(0, 20, (VARIANTS, SAMPLES, 2))),
+        filter_id=("filters", ["PASS", "q10"]),
+        variant_filter=(("variants", "filters"), rng.random((VARIANTS, 2)) < 0.3),
+    )
+
+
 def packed() -> xr.Dataset:
     return genotypes().genobit.pack()
 
@@ -116,6 +128,7 @@ def family() -> xr.Dataset:
 
 SOURCES: dict[str, Callable[[], xr.Dataset | xr.DataArray]] = {
     "genotypes": genotypes,
+    "with_fields": with_fields,
     "packed": packed,
     "family": family,
     "whole": whole,
@@ -202,6 +215,11 @@ CASES = [
         "hwe_samples": {"hwe_samples": "sample_control", "min_hwe": 0.1},
         "autosomes": {"autosomes": False},
     }, eager=True),
+    Case("with_fields", "filter", {"min_maf": 0.1}, {"passed": {"passed": True}}, eager=True),
+    Case("with_fields", "mask_calls", {"min_gq": 20}, {
+        "min_gq": {"min_gq": 21}, "min_dp": {"min_dp": 8}, "max_dp": {"max_dp": 30},
+        "min_balance": {"min_balance": 0.2},
+    }),
     Case("genotypes", "pack", {}, {
         "rows": {"rows": "samples"}, "phased": {"phased": True},
         "multiallelic": {"multiallelic": "drop"}, "missing": {"missing": "refuse"},

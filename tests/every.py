@@ -41,6 +41,11 @@ def everything() -> dict[str, Callable[[], Any]]:
         "variant_stats": lambda: bits.genobit.variant_stats().compute(),
         "sample_stats": lambda: bits.genobit.sample_stats().compute(),
         "filter": lambda: bits.genobit.filter(min_maf=0.1, max_sample_missing=0.2).compute(),
+        "mask_calls": lambda: (
+            whole.assign(call_GQ=(whole.call_genotype.sum("ploidy") * 9))
+            .genobit.mask_calls(min_gq=10)
+            .compute()
+        ),
         "ld": lambda: bits.genobit.ld("r2").compute(),
         "ld of a window": lambda: bits.genobit.ld("r2", window=20).compute(),
         "ld by EM": lambda: few.genobit.ld("r2_em").compute(),

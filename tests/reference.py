@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import factorial, isnan
 from operator import mul
@@ -878,3 +878,47 @@ def bgen_calls(
             calls.append([-1, -2 if haploid else -1])
             said.append("uncertain")
     return calls, said, dosages
+
+
+def masked_calls(
+    calls: NDArray[np.integer],
+    fields: Mapping[str, NDArray[np.number]],
+    limits: Mapping[str, float],
+) -> tuple[NDArray[np.integer], dict[str, int], int]:
+    """Calls without those that fail a rule, how many each rule masks, and how many calls there are.
+
+    One call after the other; a value that is negative or NaN is missing, and so is a balance of no
+    reads.
+    """
+    out, counts, called = calls.copy(), dict.fromkeys([*limits, "any"], 0), 0
+    for at in np.ndindex(calls.shape[:2]):
+        call = [int(allele) for allele in calls[at]]
+        if max(call) < 0:
+            continue
+        called += 1
+        failed = [name for name, limit in limits.items() if _fails(name, limit, call, at, fields)]
+        for name in [*failed, *(["any"] if failed else [])]:
+            counts[name] += 1
+        if failed:
+            out[at] = [-2 if allele == -2 else -1 for allele in call]
+    return out, counts, called
+
+
+def _fails(
+    name: str,
+    limit: float,
+    call: list[int],
+    at: tuple[int, ...],
+    fields: Mapping[str, NDArray[np.number]],
+) -> bool:
+    if name == "min_balance":
+        if len(call) != 2 or min(call) < 0 or call[0] == call[1]:
+            return False
+        one, other = (float(fields["call_AD"][at][allele]) for allele in call)
+        if not (one >= 0 and other >= 0 and one + other > 0):
+            return False
+        return Fraction(min(one, other)) / Fraction(one + other) < Fraction(str(limit))
+    value = float(fields[{"min_gq": "call_GQ"}.get(name, "call_DP")][at])
+    if isnan(value) or value < 0:
+        return False
+    return value > limit if name == "max_dp" else value < limit

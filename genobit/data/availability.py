@@ -42,8 +42,8 @@ class Analysis(NamedTuple):
 class Needs(NamedTuple):
     """Requirements of a method of a Dataset with its default arguments."""
 
-    ploidy: int = 2
-    """Required ploidy of unpacked calls."""
+    ploidy: int | None = 2
+    """Required ploidy of unpacked calls; None takes any."""
     by_variants: bool = False
     """Whether rows of planes must be variants."""
     dosages: bool = False
@@ -78,6 +78,7 @@ METHODS = {
     "variant_stats": Method(_OF_DOSAGES, "quality control"),
     "sample_stats": Method(_OF_DOSAGES, "quality control"),
     "filter": Method(_OF_DOSAGES, "quality control", "filter(min_maf=)"),
+    "mask_calls": Method(Needs(ploidy=None, calls=True)),
     "ld": Method(_OF_VARIANTS, "linkage"),
     "ld_pairs": Method(_OF_VARIANTS, _NEAR, "ld_pairs(threshold=)"),
     "ld_prune": Method(_OF_VARIANTS, _NEAR),
@@ -136,7 +137,7 @@ def _unmet_by_calls(ds: xr.Dataset, needs: Needs) -> str:
     if model.CALL_GENOTYPE not in ds:
         return "genotypes: open a file with gb.open_plink(), gb.open_pgen() or gb.open_vcf()"
     ploidy = ds.sizes.get(model.PLOIDY, 0)
-    if ploidy == needs.ploidy:
+    if needs.ploidy in {None, ploidy}:
         return ""
     if needs.ploidy == 1:
         return f"haploid calls (here ploidy {ploidy}): ds.isel(ploidy=[0])"

@@ -170,12 +170,17 @@ def beside(
 
     Lazy labels with chunks of their own would break xarray's contract of chunks, and dask would
     compute a square together with them, and then copy it. Those along several dimensions get the
-    ``chunks`` of the result, and one chunk elsewhere.
+    ``chunks`` of the result, and one chunk elsewhere. Counts of `mask_calls` stay lazy: to read
+    them takes a pass over the calls.
     """
     # dask takes longer to import than a call on numbers in memory.
     from genobit.engine.schedule.computing import compute
 
-    lazy = {n: v for n, v in variables.items() if v.chunks is not None and v.ndim < 2}
+    lazy = {
+        name: variable
+        for name, variable in variables.items()
+        if variable.chunks is not None and variable.ndim < 2 and variable.dims != (model.RULES,)
+    }
     read = dict(zip(lazy, compute(*(v.data for v in lazy.values())), strict=True)) if lazy else {}
     return {
         name: as_objects(

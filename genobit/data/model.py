@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 VARIANTS, SAMPLES, PLOIDY, WORDS = "variants", "samples", "ploidy", "words"
 CONTIGS = "contigs"
+RULES = "rules"
 CALL_GENOTYPE = "call_genotype"
 CALL_GENOTYPE_PHASED = "call_genotype_phased"
 VARIANT_ALLELE = "variant_allele"

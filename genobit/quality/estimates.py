@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 CALLS = 4e9
 """Calls counted per second."""
+MASKED = 5e7
+"""Alleles masked per second."""
 EXACT = 5e-7
 """Seconds per variant of statistics and the exact test."""
 
@@ -40,6 +42,14 @@ def filter(call: Call) -> Estimate:  # noqa: A001 - the name of the method
     passes = 1 + (call["max_sample_missing"] is not None)
     seconds = passes * (own.packing + _counting(own)) + own.variants * EXACT
     return estimate(_what(own), seconds, passes * len(own.rows), own.chunk)
+
+
+def mask_calls(call: Call) -> Estimate:
+    """Return the estimate of `mask_calls`: a pass over the calls and the values of its rules."""
+    result = call.result()
+    calls = result["call_genotype"]
+    what = f"{calls.sizes['variants']:,} variants of {calls.sizes['samples']:,} samples"
+    return lazy(what, result, calls.size / MASKED)
 
 
 def _lazy(call: Call, own: Genotypes, more: float) -> Estimate:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FATHER, MOTHER = "sample_father_id", "sample_mother_id"
 _UNKNOWN_PARENTS = ("0", "", ".", "nan")
+_NO_FILTER = "PASS"
+"""Name in `filter_id` of the variants that passed all filters."""
 MALE = 1
 """Code of males in `sample_sex`, as in a .fam file."""
 
@@ -51,6 +53,33 @@ def read_roles(ds: xr.Dataset, *, founders: bool = False, tested: Any = None) ->
         founders=_founders(ds) if founders else None,
         tested=tested,
     )
+
+
+def read_passed(ds: xr.Dataset) -> NDArray[np.bool_]:
+    """Return the variants that failed no filter of the file (variants,)."""
+    if "variant_filter" not in ds.variables or "filter_id" not in ds.variables:
+        msg = (
+            "passed=True needs the variables 'variant_filter' (variants, filters) and 'filter_id' "
+            "(filters), which open_vcf, open_vcf_zarr and open_pgen read if the file has filters"
+        )
+        raise KeyError(msg)
+    filters = ds["variant_filter"].transpose(model.VARIANTS, ...)
+    if filters.dtype != bool:
+        msg = (
+            f"variant_filter is {filters.dtype}, expected booleans: "
+            "ds.assign(variant_filter=ds.variant_filter == 1)"
+        )
+        raise TypeError(msg)
+    names = labels.text(ds["filter_id"].values, "filter_id")
+    failed: NDArray[np.bool_] = filters.values[:, names != _NO_FILTER]
+    passed: NDArray[np.bool_] = np.logical_not(failed.any(axis=1))
+    if not passed.any():
+        msg = (
+            f"passed=True leaves none of the {passed.size:,} variants: look at ds.variant_filter, "
+            "and give passed=False"
+        )
+        raise ValueError(msg)
+    return passed
 
 
 def _founders(ds: xr.Dataset) -> NDArray[np.bool_]:

@@ -42,6 +42,14 @@ DATASETS: dict[str, Callable[[], xr.Dataset]] = {
     "without genotypes": lambda: genotypes().drop_vars("call_genotype"),
 }
 
+
+def mask_calls(x: Any) -> Any:
+    """Mask calls by a quality that is there for all of them."""
+    shape = [x._ds.sizes[dim] for dim in ("variants", "samples")]
+    quality = ("variants", "samples"), np.full(shape, 30)
+    return x._ds.assign(call_GQ=quality).genobit.mask_calls(min_gq=20)
+
+
 METHODS: dict[str, Callable[[Any], Any]] = {
     "ld": lambda x: x.ld(),
     "ld_pairs": lambda x: x.ld_pairs(threshold=0.1),
@@ -64,6 +72,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "variant_stats": lambda x: x.variant_stats(),
     "sample_stats": lambda x: x.sample_stats(),
     "filter": lambda x: x.filter(max_missing=1),
+    "mask_calls": mask_calls,
     "pack": lambda x: x.pack(),
 }
 

@@ -11,7 +11,7 @@ from genobit.data import labels, model, packed
 from genobit.data.checks import check_one_of, check_share
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options
-from genobit.quality.roles import read_roles
+from genobit.quality.roles import read_passed, read_roles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -242,6 +242,7 @@ class QualityMethods:
         hwe_samples: Any = None,
         founders: bool = False,
         autosomes: chromosomes.Autosomes = True,
+        passed: bool = False,
     ) -> xr.Dataset:
         """Keep the samples and variants that pass all thresholds, as plink 1.9 does.
 
@@ -267,6 +268,10 @@ class QualityMethods:
             As for `variant_stats`. With a case/control phenotype, ``plink --hwe`` tests only the
             controls. To do the same, give ``hwe_samples=ds.sample_phenotype == 1``. If the samples
             include relatives, give ``founders=True`` to keep the same variants as plink.
+        passed
+            Remove variants that failed a filter of the file first: those with a name other than
+            PASS in ``variant_filter``. Variants without filters (".") stay, as with
+            ``plink2 --var-filter`` and ``bcftools view -f .,PASS``.
 
         Returns
         -------
@@ -275,10 +280,14 @@ class QualityMethods:
             such as ``attrs["removed_by_min_maf"]``. The attribute ``removed_by_max_sample_missing``
             is a number of samples.
 
+        See Also
+        --------
+        mask_calls : Make single calls missing, by genotype quality and depth.
+
         Raises
         ------
         KeyError, TypeError, ValueError
-            As for `variant_stats`. Also if a threshold is outside [0, 1], if no threshold is given,
+            As for `variant_stats`. Also if a threshold is outside [0, 1], if no rule is given,
             or if no sample or no variant is left.
 
         Examples
@@ -296,14 +305,21 @@ class QualityMethods:
         rules = Rules(max_sample_missing, max_missing, min_hwe, min_maf, hwe == MIDP)
         for name, limit in rules.thresholds().items():
             check_share(name, limit)
-        if not rules.thresholds():
+        if not rules.thresholds() and not passed:
             msg = "filter() has no threshold: give min_maf=, max_missing=, max_sample_missing= or "
-            raise ValueError(msg + "min_hwe=")
-        ds, layout, planes = _dosages(self._ds)
+            raise ValueError(msg + "min_hwe=, or passed=True")
+        given = self._ds
+        if passed:
+            of_file = read_passed(given)
+            removed = {"removed_by_passed": int((~of_file).sum())}
+            given = packed.isel(given, of_file, None).assign_attrs(removed)
+            if not rules.thresholds():
+                return given
+        ds, layout, planes = _dosages(given)
         roles = read_roles(ds, founders=founders, tested=hwe_samples)
         kinds = chromosomes.kinds(ds, autosomes)
         kept = judge(planes, layout, kinds, roles, rules)
-        chosen = packed.isel(self._ds, kept.variants, kept.samples)
+        chosen = packed.isel(given, kept.variants, kept.samples)
         return chosen.assign_attrs({f"removed_by_{rule}": n for rule, n in kept.removed.items()})
 
 

@@ -1,0 +1,1 @@
+"""Methods of ``ds.genobit`` about the quality of variants, samples and calls."""
