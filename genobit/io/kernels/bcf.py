@@ -1,0 +1,323 @@
+"""Read labels and calls from the records of a BCF.
+
+Format: https://samtools.github.io/hts-specs/VCFv4.3.pdf, section 6.3. Each value has a type and a
+length before it. Every read is checked against the end of its record.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.engine.simd.jit import inlined, njit
+from genobit.io.kernels.vcf_text import (
+    BAD_POSITION,
+    BAD_RECORD,
+    CALLED,
+    FEW_SAMPLES,
+    FINE,
+    MANY_SAMPLES,
+    MOST_PLOIDY,
+    NO_ALLELE,
+    NO_CALL,
+    PLACE,
+    PLOIDY,
+    RECORD,
+    SAMPLE,
+    SHORT,
+    STATUS,
+    WIDE,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CONTIG, ID, ID_END, ALLELES, FILTER, FILTER_END, GT, GT_TYPE = range(8)
+"""Columns of places: the contig's number; where ID, the alleles and FILTER lie; where the vector of GT
+begins, and 256 times its length plus its type, 0 without GT."""
+_SIZES = 8
+_SHARED = 24
+_COMMA, _TAB, _DOT = b",\t."
+_TEXT = 7
+
+
+@inlined
+def _whole(text: NDArray[np.uint8], at: int, octets: int) -> int:
+    """Return a signed little-endian integer."""
+    value = np.int64(text[at])
+    for k in range(1, octets):
+        value |= np.int64(text[at + k]) << (8 * k)
+    shift = 64 - 8 * octets
+    return (value << shift) >> shift
+
+
+@inlined
+def _octets(kind: int) -> int:
+    """Return the bytes of an element of a type; 0 of one that is none."""
+    if kind == 1 or kind == _TEXT:
+        return 1
+    if kind == 2:
+        return 2
+    return 4 if kind == 3 or kind == 5 else 0
+
+
+@njit
+def _typed(text: NDArray[np.uint8], at: int, last: int) -> tuple[int, int, int, int]:
+    """Return length, type, and begin of a value; the type is -1 if it lies beyond ``last``."""
+    if at >= last:
+        return 0, -1, at
+    n, kind = np.int64(text[at] >> 4), np.int64(text[at] & 15)
+    at += 1
+    if n == 15:
+        if at >= last:
+            return 0, -1, at
+        octets = _octets(np.int64(text[at] & 15))
+        if text[at] >> 4 != 1 or octets == 0 or at + 1 + octets > last:
+            return 0, -1, at
+        n = _whole(text, at + 1, octets)
+        at += 1 + octets
+    if n < 0 or n > last or (n > 0 and _octets(kind) == 0):
+        return 0, -1, at
+    return n, kind, at
+
+
+@njit
+def record_starts(
+    text: NDArray[np.uint8], start: int, stop: int, starts: NDArray[np.int64]
+) -> tuple[int, int]:
+    """Fill the starts of whole records; return their number and the place after the last one."""
+    n, at = 0, start
+    while n < starts.size and at + _SIZES + _SHARED <= stop:
+        shared, own = _whole(text, at, 4) & 0xFFFFFFFF, _whole(text, at + 4, 4) & 0xFFFFFFFF
+        if at + _SIZES + shared + own > stop:
+            break
+        starts[n] = at
+        n += 1
+        at += _SIZES + shared + own
+    return n, at
+
+
+@njit
+def record_size(text: NDArray[np.uint8], at: int) -> int:
+    """Return the bytes that a record says it has."""
+    return _SIZES + (_whole(text, at, 4) & 0xFFFFFFFF) + (_whole(text, at + 4, 4) & 0xFFFFFFFF)
+
+
+@njit
+def read_places(
+    text: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    key: int,
+    samples: int,
+    places: NDArray[np.int64],
+    positions: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    report: NDArray[np.int64],
+) -> None:
+    """Find the values of each record.
+
+    key: number of GT in the dictionary; places: (records, 8); counts: alleles of each record.
+    """
+    for record in range(starts.size):
+        at = starts[record]
+        middle = at + _SIZES + (_whole(text, at, 4) & 0xFFFFFFFF)
+        last = middle + (_whole(text, at + 4, 4) & 0xFFFFFFFF)
+        report[RECORD], report[PLACE] = record, at
+        at += _SIZES
+        places[record, CONTIG] = _whole(text, at, 4)
+        positions[record] = _whole(text, at + 4, 4) + 1
+        counts[record] = _whole(text, at + 18, 2) & 0xFFFF
+        here = _whole(text, at + 20, 4) & 0xFFFFFF
+        fields = np.int64(text[at + 23])
+        if middle - at < _SHARED or counts[record] < 1 or places[record, CONTIG] < 0:
+            report[STATUS] = BAD_RECORD
+            return
+        if positions[record] < 0:
+            report[STATUS] = BAD_POSITION
+            return
+        if here != samples:
+            report[STATUS] = MANY_SAMPLES if here > samples else FEW_SAMPLES
+            report[SAMPLE] = here
+            return
+        n, kind, at = _typed(text, at + _SHARED, middle)
+        places[record, ID], places[record, ID_END] = at, at + n
+        at += n
+        fine = kind == _TEXT or n == 0
+        places[record, ALLELES] = at
+        for _ in range(counts[record]):
+            n, kind, at = _typed(text, at, middle)
+            fine = fine and (kind == _TEXT or (n == 0 and kind >= 0))
+            at += n
+            if not fine or at > middle:
+                break
+        if fine and at <= middle:
+            n, kind, at = _typed(text, at, middle)
+            places[record, FILTER], at = at - 1, at + n * _octets(kind)
+            places[record, FILTER_END] = at
+            fine = kind >= 0
+        if not fine or at > middle:
+            report[STATUS] = BAD_RECORD
+            return
+        places[record, GT] = places[record, GT_TYPE] = 0
+        at = middle
+        for _ in range(fields):
+            n, kind, at = _typed(text, at, last)
+            octets = _octets(kind)
+            if n != 1 or kind < 1 or kind > 3 or at + octets > last:
+                report[STATUS] = BAD_RECORD
+                return
+            number = _whole(text, at, octets)
+            n, kind, at = _typed(text, at + octets, last)
+            if kind < 0 or n * _octets(kind) * samples > last - at:
+                report[STATUS] = BAD_RECORD
+                return
+            if number == key:
+                if n < 1 or kind > 3:
+                    report[STATUS] = NO_CALL
+                    return
+                places[record, GT], places[record, GT_TYPE] = at, 256 * n + kind
+                report[CALLED] += 1
+            at += n * _octets(kind) * samples
+    report[RECORD] = starts.size
+
+
+@njit
+def copy_labels(
+    text: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    places: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    buffer: NDArray[np.uint8],
+    ids: NDArray[np.int64],
+    alleles: NDArray[np.int64],
+    filters: NDArray[np.int64],
+    quality: NDArray[np.uint32],
+) -> bool:
+    """Copy ID, alleles and the typed vector of FILTER into one buffer; return whether all is ASCII.
+
+    ids, filters: (records, 2), where each begins and ends in the buffer; alleles: (all, 2);
+    quality: the bits of QUAL.
+    """
+    at, allele, high = 0, 0, np.uint8(0)
+    for record in range(counts.size):
+        quality[record] = np.uint32(_whole(text, starts[record] + _SIZES + 12, 4) & 0xFFFFFFFF)
+        ids[record, 0] = at
+        for k in range(places[record, ID], places[record, ID_END]):
+            if text[k] == 0:
+                break
+            buffer[at] = text[k]
+            high |= text[k]
+            at += 1
+        if at == ids[record, 0]:
+            buffer[at] = _DOT
+            at += 1
+        ids[record, 1] = at
+        place = places[record, ALLELES]
+        for _ in range(counts[record]):
+            n, _kind, place = _typed(text, place, text.size)
+            alleles[allele, 0] = at
+            for k in range(place, place + n):
+                if text[k] == 0:
+                    break
+                buffer[at] = text[k]
+                high |= text[k]
+                at += 1
+            place += n
+            alleles[allele, 1] = at
+            allele += 1
+        filters[record, 0] = at
+        for k in range(places[record, FILTER], places[record, FILTER_END]):
+            buffer[at] = text[k]
+            at += 1
+        filters[record, 1] = at
+    return high < 128
+
+
+@njit
+def read_calls(
+    text: NDArray[np.uint8],
+    places: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    samples: int,
+    ploidy: int,
+    calls: NDArray[Any],
+    calls_step: int,
+    phased: NDArray[np.uint8],
+    phased_step: int,
+    report: NDArray[np.int64],
+) -> None:
+    """Read GT of all samples, as `vcf_text.read_calls` does."""
+    keep = phased_step > 0
+    for record in range(counts.size):
+        n, kind = places[record, GT_TYPE] >> 8, places[record, GT_TYPE] & 255
+        report[RECORD] = record
+        octets = _octets(kind)
+        at, row, row_phased = places[record, GT], record * calls_step, record * phased_step
+        if keep and n == 2 and ploidy == 2 and octets == 1:
+            if _pairs(text, at, samples, counts[record], calls[row:], phased[row_phased:]):
+                report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
+                continue
+        end = np.int64(-1) << (8 * octets - 1) if octets > 0 else 0
+        for s in range(samples):
+            found, most, all_phased = 0, np.int64(-1), 1
+            for j in range(n):
+                value = _whole(text, at + (s * n + j) * octets, octets)
+                if value == end + 1:
+                    break
+                # The smallest integer is a missing value.
+                allele = np.int64(-1) if value == end else (value >> 1) - 1
+                if allele < -1 or value < 0 and value != end:
+                    report[STATUS], report[SAMPLE] = NO_CALL, s
+                    return
+                if j > 0 and value & 1 == 0:
+                    all_phased = 0
+                if keep and j < ploidy:
+                    calls[row + s * ploidy + j] = allele if allele < 128 or calls.itemsize > 1 else 0
+                most = max(most, allele)
+                found += 1
+            if found == 0:
+                found = 1
+                if keep:
+                    calls[row + s * ploidy] = -1
+            if keep:
+                for j in range(found, ploidy):
+                    calls[row + s * ploidy + j] = -2
+                phased[row_phased + s] = all_phased if found > 1 or most >= 0 else 0
+            report[MOST_PLOIDY] = max(report[MOST_PLOIDY], found)
+            report[SAMPLE] = s
+            if found < ploidy:
+                report[SHORT] = 1
+            status = FINE
+            if most >= counts[record]:
+                status = NO_ALLELE
+            elif found > ploidy:
+                status = PLOIDY
+            elif most > 127 and calls.itemsize == 1:
+                status = WIDE
+            if status != FINE:
+                report[STATUS] = status
+                return
+
+
+@njit
+def _pairs(
+    text: NDArray[np.uint8],
+    at: int,
+    samples: int,
+    alleles: int,
+    calls: NDArray[Any],
+    phased: NDArray[np.uint8],
+) -> bool:
+    """Read calls of two alleles of a byte each; return whether all were."""
+    row = text[at : at + 2 * samples].reshape(samples, 2)
+    pairs = calls[: 2 * samples].reshape(samples, 2)
+    most = np.uint8(0)
+    for s in range(samples):
+        a, b = row[s, 0], row[s, 1]
+        pairs[s, 0] = np.int8(np.int8(a >> np.uint8(1)) - np.int8(1))
+        pairs[s, 1] = np.int8(np.int8(b >> np.uint8(1)) - np.int8(1))
+        phased[s] = b & np.uint8(1)
+        most = max(most, max(a, b))
+    # Larger bytes are missing values, ends of a vector, or alleles that the record lacks.
+    return most < 128 and (most >> 1) <= alleles

@@ -1,0 +1,181 @@
+"""Read the labels of VCF records: contigs, alleles, names, filters and quality."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genobit.engine.simd.jit import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_TAB, _COMMA, _DOT, _ZERO, _MINUS = b"\t,.0-"
+_EXACT = 2**53
+"""Whole numbers up to here, and powers of ten up to 22, are exact in float64."""
+_POWERS = 10.0 ** np.arange(23)
+
+
+@njit
+def contig_changes(
+    text: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    changes: NDArray[np.int64],
+) -> int:
+    """Fill the records whose CHROM differs from the record before; return their number."""
+    n = 0
+    for record in range(starts.size):
+        first, size = starts[record], columns[record, 0] - starts[record]
+        same = False
+        if record > 0:
+            before = starts[record - 1]
+            same = size == columns[record - 1, 0] - before
+            k = 0
+            while same and k < size:
+                same = text[first + k] == text[before + k]
+                k += 1
+        if not same:
+            changes[n] = record
+            n += 1
+    return n
+
+
+@njit
+def count_alleles(
+    text: NDArray[np.uint8], columns: NDArray[np.int64], counts: NDArray[np.int64]
+) -> None:
+    """Count the alleles of each record: REF, and those of ALT unless it is a dot."""
+    for record in range(counts.size):
+        first, last = columns[record, 3] + 1, columns[record, 4]
+        none = last == first or (last == first + 1 and text[first] == _DOT)
+        counts[record] = 1 if none else 2
+        for k in range(first, last):
+            counts[record] += text[k] == _COMMA
+
+
+@njit
+def copy_labels(
+    text: NDArray[np.uint8],
+    columns: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    buffer: NDArray[np.uint8],
+    ids: NDArray[np.int64],
+    alleles: NDArray[np.int64],
+    filters: NDArray[np.int64],
+) -> bool:
+    """Copy ID to FILTER of each record into one buffer; return whether all bytes are ASCII.
+
+    ids, filters: (records, 2), where each begins and ends in the buffer; alleles: (all, 2).
+    """
+    at, allele, high = 0, 0, np.uint8(0)
+    for record in range(counts.size):
+        first, last = columns[record, 1] + 1, columns[record, 6]
+        shift = at - first
+        for k in range(first, last):
+            buffer[k + shift] = text[k]
+            high |= text[k]
+        at += last - first
+        ids[record, 0], ids[record, 1] = first + shift, columns[record, 2] + shift
+        begin = columns[record, 2] + 1 + shift
+        end = columns[record, 3] + shift
+        alleles[allele, 0], alleles[allele, 1] = begin, end
+        allele += 1
+        if counts[record] > 1:
+            begin = end + 1
+            for k in range(begin, columns[record, 4] + shift + 1):
+                if k == columns[record, 4] + shift or buffer[k] == _COMMA:
+                    alleles[allele, 0], alleles[allele, 1] = begin, k
+                    allele += 1
+                    begin = k + 1
+        filters[record, 0], filters[record, 1] = columns[record, 5] + 1 + shift, last + shift
+    return high < 128
+
+
+@njit
+def read_quality(
+    text: NDArray[np.uint8],
+    columns: NDArray[np.int64],
+    quality: NDArray[np.float32],
+    others: NDArray[np.int64],
+) -> int:
+    """Read QUAL, NaN for a dot; return how many records have text that is not plainly a number."""
+    n = 0
+    for record in range(quality.size):
+        k, last = columns[record, 4] + 1, columns[record, 5]
+        if last == k + 1 and text[k] == _DOT:
+            quality[record] = np.nan
+            continue
+        number, scale, digits, point = np.int64(0), 0, 0, False
+        while k < last:
+            digit = np.int64(text[k]) - _ZERO
+            if 0 <= digit <= 9 and number < _EXACT // 16:
+                number = number * 10 + digit
+                digits += 1
+                scale += point
+            elif text[k] == _DOT and not point:
+                point = True
+            else:
+                break
+            k += 1
+        if k < last or digits == 0 or scale > 22:
+            others[n] = record
+            n += 1
+        else:
+            quality[record] = number / _POWERS[scale]
+    return n
+
+
+@njit
+def encode_texts(
+    buffer: NDArray[np.uint8],
+    spans: NDArray[np.int64],
+    table: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    firsts: NDArray[np.int64],
+) -> int:
+    """Number texts in the order in which they are met; return how many differ.
+
+    spans: (n, 2); table: all -1, a power of two of at least twice as many as texts; firsts: (n,),
+    the first record of each number.
+    """
+    mask, n = table.size - 1, 0
+    for record in range(codes.size):
+        first, last = spans[record, 0], spans[record, 1]
+        hashed = np.int64(5381)
+        for k in range(first, last):
+            hashed = (hashed * 33 + np.int64(buffer[k])) & 0xFFFFFFFF
+        slot = (hashed ^ (hashed >> 15)) & mask
+        while True:
+            code = table[slot]
+            if code < 0:
+                table[slot], codes[record], firsts[n] = n, n, record
+                n += 1
+                break
+            other = spans[firsts[code], 0]
+            same = spans[firsts[code], 1] - other == last - first
+            k = 0
+            while same and k < last - first:
+                same = buffer[first + k] == buffer[other + k]
+                k += 1
+            if same:
+                codes[record] = code
+                break
+            slot = (slot + 1) & mask
+    return n
+
+
+@njit
+def spread_alleles(
+    counts: NDArray[np.int64], alleles: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> None:
+    """Fill starts and ends (records, most alleles) of alleles (all, 2); unused places are empty."""
+    at = 0
+    for record in range(counts.size):
+        for k in range(starts.shape[1]):
+            if k < counts[record]:
+                starts[record, k], ends[record, k] = alleles[at, 0], alleles[at, 1]
+                at += 1
+            else:
+                starts[record, k] = ends[record, k] = 0

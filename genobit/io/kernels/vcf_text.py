@@ -1,0 +1,369 @@
+"""Read calls and columns from the text of VCF records.
+
+Tabs and line ends are found 64 bytes at a time; the bytes between them are looked at only where a
+column that is wanted begins. Text must have `PADDING` bytes beyond the last record.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.engine.simd.jit import inlined, njit
+from genobit.engine.simd.vector import bits_of, loader, popcount, splat
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PADDING = 64
+"""Bytes that may be read beyond the text."""
+COLUMNS = 9
+"""Columns before the samples: CHROM to FORMAT."""
+FINE, PLOIDY, WIDE = 0, 1, 2
+FEW_COLUMNS, FEW_SAMPLES, MANY_SAMPLES, BAD_POSITION = 3, 4, 5, 6
+NO_CALL, NO_ALLELE, BAD_RECORD, BAD_QUALITY, BAD_TEXT = 7, 8, 9, 10, 11
+"""What ended a kernel: nothing; calls of more alleles, or numbers of alleles that need wider
+integers, than the arrays have; and faults of a record."""
+STATUS, RECORD, SAMPLE, PLACE, MOST_PLOIDY, SHORT, CALLED, ENTRIES = range(8)
+"""Entries of a report: what ended the kernel, and where (record, sample, byte); for all records read
+the largest ploidy, whether a call has fewer alleles than the arrays, and the number of
+records with GT."""
+
+_TAB, _NEWLINE, _RETURN, _COLON, _DOT, _BAR, _SLASH, _ZERO, _COMMA = b"\t\n\r:.|/0,"
+_DOT_XOR_ZERO, _MISSING, _FILL = 30, 255, 254
+_MOST_POSITION = 2**31 - 1
+_ONE = np.uint64(1)
+
+_LANES = np.uint64(2**32 - 1)
+_ZERO_CALLS = np.frombuffer(b"0|0\t" * 8, np.uint8)
+_OTHER_CALLS = np.frombuffer(bytes([_DOT_XOR_ZERO, _BAR ^ _SLASH, _DOT_XOR_ZERO, 0]) * 8, np.uint8)
+
+_load = loader(32)
+_splat = splat(32)
+
+
+@inlined
+def _ends(text: NDArray[np.uint8], at: int) -> Any:
+    """Return a word whose bit k is set where byte ``at + k`` is a tab or a line end."""
+    low, high = _load(text, at), _load(text, at + 32)
+    tab, line = _splat(text, _TAB), _splat(text, _NEWLINE)
+    first = bits_of(low == tab) | bits_of(low == line)
+    second = bits_of(high == tab) | bits_of(high == line)
+    return first | (second << np.uint64(32))
+
+
+@inlined
+def _lines(text: NDArray[np.uint8], at: int) -> Any:
+    """Return a word whose bit k is set where byte ``at + k`` is a line end."""
+    line = _splat(text, _NEWLINE)
+    first = bits_of(_load(text, at) == line)
+    return first | (bits_of(_load(text, at + 32) == line) << np.uint64(32))
+
+
+@inlined
+def _lowest(word: Any) -> int:
+    """Return the number of the lowest set bit."""
+    return np.intp(popcount(~word & (word - _ONE)))
+
+
+@njit
+def line_starts(
+    text: NDArray[np.uint8], start: int, stop: int, starts: NDArray[np.int64]
+) -> tuple[int, int]:
+    """Fill the starts of whole lines that are not empty; return their number and the place after.
+
+    The place is after the last whole line, or before the first line that ``starts`` has no room for.
+    """
+    n, line, at = 0, start, start
+    while at < stop:
+        word = _lines(text, at)
+        while word != 0:
+            end = at + _lowest(word)
+            word &= word - _ONE
+            if end >= stop:
+                break
+            empty = end == line or (end == line + 1 and text[line] == _RETURN)
+            if not empty:
+                if n == starts.size:
+                    return n, line
+                starts[n] = line
+                n += 1
+            line = end + 1
+        at += PADDING
+    return n, line
+
+
+@njit
+def read_columns(
+    text: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    positions: NDArray[np.int64],
+    report: NDArray[np.int64],
+) -> None:
+    """Find the tabs after the first nine columns, read POS, and find GT in FORMAT.
+
+    columns: (records, 10); the last is the place of GT among the fields, -1 without it.
+    """
+    for record in range(starts.size):
+        at, k = starts[record], 0
+        while k < COLUMNS:
+            word = _ends(text, at)
+            while word != 0 and k < COLUMNS:
+                end = at + _lowest(word)
+                word &= word - _ONE
+                columns[record, k] = end
+                k += 1
+                if text[end] == _NEWLINE and k <= COLUMNS:
+                    report[STATUS], report[RECORD], report[PLACE] = FEW_COLUMNS, record, k
+                    return
+            at += PADDING
+        first, last = columns[record, 0] + 1, columns[record, 1]
+        positions[record] = _number(text, first, last)
+        if positions[record] < 0:
+            report[STATUS], report[RECORD], report[PLACE] = BAD_POSITION, record, first
+            return
+        field = _field(text, columns[record, 7] + 1, columns[record, 8])
+        columns[record, COLUMNS] = field
+        report[CALLED] += field >= 0
+
+
+@njit
+def _number(text: NDArray[np.uint8], first: int, last: int) -> int:
+    """Return a position, or -1 for text that is none."""
+    number = 0
+    for k in range(first, last):
+        digit = np.int64(text[k]) - _ZERO
+        if digit < 0 or digit > 9:
+            return -1
+        number = number * 10 + digit
+        if number > _MOST_POSITION:
+            return -1
+    return number if last > first else -1
+
+
+@njit
+def _field(text: NDArray[np.uint8], first: int, last: int) -> int:
+    """Return the place of GT among the fields of FORMAT, or -1."""
+    field, k = 0, first
+    while k + 1 < last:
+        if text[k] == 71 and text[k + 1] == 84 and (k + 2 == last or text[k + 2] == _COLON):
+            return field
+        while k < last and text[k] != _COLON:
+            k += 1
+        k += 1
+        field += 1
+    return -1
+
+
+@inlined
+def _allele(byte: int) -> Any:
+    """Return the allele of a digit, -1 of a dot, and more than 9 of another byte."""
+    low = np.uint8(np.uint8(byte) ^ np.uint8(_ZERO))
+    return np.int8(-1) if low == np.uint8(_DOT_XOR_ZERO) else np.int8(min(low, np.uint8(100)))
+
+
+@njit
+def _are_four_bytes(text: NDArray[np.uint8], at: int, size: int, limits: NDArray[np.uint8]) -> bool:
+    """Return whether ``size`` bytes, at least 32, are calls such as ``0|1`` with a tab after each.
+
+    limits: (32,), the largest allele in places 0 and 2 of each four, else 0.
+    """
+    zeros, others = _load(_ZERO_CALLS, 0), _load(_OTHER_CALLS, 0)
+    most = _load(limits, 0)
+    k = 0
+    while k < size:
+        # The last calls are looked at with some of those before.
+        found = _load(text, at + min(k, size - 32)) ^ zeros
+        if bits_of(found > most) & ~bits_of(found == others) & _LANES != 0:
+            return False
+        k += 32
+    return True
+
+
+@njit
+def _write_four_bytes(
+    text: NDArray[np.uint8],
+    at: int,
+    samples: int,
+    calls: NDArray[Any],
+    phased: NDArray[np.uint8],
+) -> None:
+    """Write the calls of text that `_are_four_bytes` found to be right."""
+    row = text[at : at + 4 * samples].reshape(samples, 4)
+    pairs = calls[: 2 * samples].reshape(samples, 2)
+    for s in range(samples):
+        pairs[s, 0] = _allele(row[s, 0])
+        pairs[s, 1] = _allele(row[s, 2])
+        phased[s] = row[s, 1] == np.uint8(_BAR)
+
+
+@njit
+def _one_call(
+    text: NDArray[np.uint8],
+    first: int,
+    last: int,
+    ploidy: int,
+    calls: NDArray[Any],
+    at: int,
+    found: NDArray[np.int64],
+) -> int:
+    """Read the call in text[first:last] into calls[at : at + ploidy]; return a status.
+
+    found: alleles in the call, the largest of them, and whether all are phased. Text of VCF 4.4 may
+    begin with the phase of the first allele, which says nothing of the others.
+    """
+    k, n, most, phased = first, 0, -1, 1
+    if k < last and (text[k] == _BAR or text[k] == _SLASH):
+        k += 1
+    while True:
+        allele = -1
+        if k < last and text[k] == _DOT:
+            k += 1
+        else:
+            begin = k
+            allele = 0
+            while k < last and _ZERO <= text[k] <= _ZERO + 9 and allele < 2**15:
+                allele = allele * 10 + (np.int64(text[k]) - _ZERO)
+                k += 1
+            if k == begin:
+                return NO_CALL
+        if n < ploidy:
+            calls[at + n] = allele if allele < 128 or calls.itemsize > 1 else 0
+        most = max(most, allele)
+        n += 1
+        if k == last:
+            break
+        if text[k] == _SLASH:
+            phased = 0
+        elif text[k] != _BAR:
+            return NO_CALL
+        k += 1
+    for j in range(n, ploidy):
+        calls[at + j] = -2
+    # A single dot is settled when all calls of the sample are known.
+    found[0], found[1], found[2] = n, most, phased if n > 1 or most >= 0 else 0
+    return FINE
+
+
+@njit
+def read_calls(
+    text: NDArray[np.uint8],
+    columns: NDArray[np.int64],
+    alleles: NDArray[np.int64],
+    samples: int,
+    ploidy: int,
+    calls: NDArray[Any],
+    calls_step: int,
+    phased: NDArray[np.uint8],
+    phased_step: int,
+    report: NDArray[np.int64],
+) -> None:
+    """Read GT of all samples of the records whose columns are known.
+
+    calls, phased: one-dimensional; the calls of record r begin at ``r * calls_step``. With no room
+    (a step of 0) calls are checked only. alleles: (records,), REF and ALT together. A call of fewer
+    alleles than ``ploidy`` is filled with -2.
+    """
+    found, limits = np.zeros(3, np.int64), np.zeros(32, np.uint8)
+    keep = phased_step > 0
+    for record in range(alleles.size):
+        at, field = columns[record, 8] + 1, columns[record, COLUMNS]
+        row, row_phased = record * calls_step, record * phased_step
+        last = at + 4 * samples - 1
+        alone = field == 0 and columns[record, 8] - columns[record, 7] == 3
+        first = 0
+        if alone and ploidy == 2 and samples > 8 and last < text.size and text[last] == _NEWLINE:
+            limits[0::4] = limits[2::4] = min(alleles[record] - 1, 9)
+            if _are_four_bytes(text, at, 4 * samples - 4, limits):
+                first = samples - 1
+                if keep:
+                    _write_four_bytes(text, at, first, calls[row:], phased[row_phased:])
+                at = last - 3
+        status = _samples(
+            text, at, first, record, field, alleles[record], samples, ploidy,
+            calls, row, phased, row_phased, keep, found, report,
+        )
+        if status != FINE:
+            return
+
+
+@njit
+def _samples(
+    text, at, sample, record, field, alleles, samples, ploidy,
+    calls, row, phased, row_phased, keep, found, report,
+):
+    """Read the calls of a record from a sample on; return a status, which is also reported."""
+    begin, base = at, at
+    scratch = row if keep else 0
+    while True:
+        word = _ends(text, base)
+        while word != 0:
+            end = base + _lowest(word)
+            word &= word - _ONE
+            line_end = text[end] == _NEWLINE
+            if sample == samples:
+                return _fault(report, MANY_SAMPLES, record, sample, begin)
+            place = scratch + (sample * ploidy if keep else 0)
+            third = text[begin + 3] if end - begin >= 3 else np.uint8(0)
+            quick = False
+            if field == 0 and ploidy == 2 and (begin + 3 == end or third == _COLON):
+                a, b, separator = _allele(text[begin]), _allele(text[begin + 2]), text[begin + 1]
+                most = max(a, b)
+                bar = separator == _BAR
+                if most < 10 and most < alleles and (bar or separator == _SLASH):
+                    calls[place] = a
+                    calls[place + 1] = b
+                    if keep:
+                        phased[row_phased + sample] = bar
+                    if report[MOST_PLOIDY] < 2:
+                        report[MOST_PLOIDY] = 2
+                    quick = True
+            if not quick:
+                stop = end - 1 if line_end and end > begin and text[end - 1] == _RETURN else end
+                first, last = begin, stop
+                status = FINE
+                present = field >= 0
+                for _ in range(field):
+                    while first < stop and text[first] != _COLON:
+                        first += 1
+                    present = first < stop
+                    first += present
+                if present:
+                    last = first
+                    while last < stop and text[last] != _COLON:
+                        last += 1
+                    status = _one_call(text, first, last, ploidy, calls, place, found)
+                else:
+                    calls[place] = -1
+                    for j in range(1, ploidy):
+                        calls[place + j] = -2
+                    found[0], found[1], found[2] = 1, -1, 0
+                if status != FINE:
+                    return _fault(report, status, record, sample, first)
+                if found[1] >= alleles:
+                    return _fault(report, NO_ALLELE, record, sample, first)
+                if keep:
+                    phased[row_phased + sample] = found[2]
+                report[MOST_PLOIDY] = max(report[MOST_PLOIDY], found[0])
+                if found[0] < ploidy:
+                    report[SHORT] = 1
+                if found[0] > ploidy:
+                    return _fault(report, PLOIDY, record, sample, first)
+                if found[1] > 127 and calls.itemsize == 1:
+                    return _fault(report, WIDE, record, sample, first)
+            sample += 1
+            begin = end + 1
+            if line_end:
+                if sample < samples:
+                    return _fault(report, FEW_SAMPLES, record, sample, end)
+                return FINE
+        base += PADDING
+
+
+@njit
+def _fault(report: NDArray[np.int64], status: int, record: int, sample: int, place: int) -> int:
+    """Report what ended the kernel, and where."""
+    report[STATUS], report[RECORD], report[SAMPLE], report[PLACE] = status, record, sample, place
+    return status

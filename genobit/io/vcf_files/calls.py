@@ -1,0 +1,112 @@
+"""Calls of a file as dask arrays, whose chunks inflate their own blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+
+from genobit.engine.schedule.names import named_layer
+from genobit.io.vcf_files.blocks import STREAM, text_at
+from genobit.io.vcf_files.records import Fault, Records, format_of
+from genobit.io.vcf_files.scan import read_calls, settle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.io.vcf_files.header import Header
+    from genobit.io.vcf_files.scan import Found, Haploid, Shape
+    from genobit.io.vcf_files.source import Source
+
+PART = 4 * 2**20
+"""Bytes of text that are read at once: they stay in the cache of the last level."""
+
+
+@dataclass(frozen=True)
+class CallReader:
+    """A file, its header, and the shape of its calls: what all chunks share."""
+
+    source: Source
+    header: Header
+    shape: Shape
+    haploid: Haploid
+
+    def decoded(self, found: Found, contigs: NDArray[np.int32], sizes: tuple[int, ...]) -> da.Array:
+        """Return rows of bytes, lazily: calls, then phases, of each record in turn.
+
+        `alleles_of` and `phases_of` take them apart, so that both come from one pass.
+        """
+        table, places = found.blocks.table(), np.concatenate(found.places, axis=1)
+        edges = np.cumsum((0, *sizes))
+        parts = []
+        for first, stop in zip(edges[:-1], edges[1:], strict=True):
+            here = places[:, first:stop]
+            a, b = (int(np.searchsorted(table[3], x, side)) for x, side in ((here[0].min(), "right"), (here[1].max(), "left")))
+            parts.append((table[:, a - 1 : b].copy(), here.copy(), contigs[first:stop].copy(), int(first)))
+        name, graph = named_layer("vcf-calls", _tasks, self, parts)
+        width = self.shape.kept * (self.shape.ploidy * self.shape.dtype.itemsize + 1)
+        return da.Array(graph, name, (sizes, (width,)), np.uint8)
+
+    def read(self, table: NDArray[np.int64], places: NDArray[np.int64], contigs: NDArray[np.int32], number: int) -> NDArray[np.uint8]:
+        """Return the calls of some records."""
+        self.source.require_unchanged()
+        form, shape = format_of(self.source.name, self.header), self.shape
+        width = shape.ploidy * shape.dtype.itemsize
+        n = places.shape[1]
+        rows = np.empty((n, shape.kept * (width + 1)), np.uint8)
+        at = 0
+        for stop in _steps(places):
+            here = places[:, at:stop]
+            base = int(here[0].min())
+            text = text_at(self.source, self.header.kind, table, base, int(here[1].max()))
+            starts, stops = here - base
+            numbers = np.arange(number + at + 1, number + stop + 1)
+            found = form.locate(Records(text, starts, stops, base, numbers))
+            calls = np.empty((stop - at, shape.kept, shape.ploidy), shape.dtype)
+            phased = np.empty((stop - at, shape.kept), np.uint8)
+            report = read_calls(form, found, shape, calls, phased)
+            if report[0]:
+                raise form.fault(found, report)
+            settle(calls, phased.view(bool), contigs[at:stop], self.haploid)
+            rows[at:stop, : shape.kept * width] = calls.reshape(stop - at, -1).view(np.uint8)
+            rows[at:stop, shape.kept * width :] = phased
+            at = stop
+        return rows
+
+
+def _tasks(name: str, reader: CallReader, parts: list[tuple[Any, ...]]) -> dict[Any, Any]:
+    return {(name, k, 0): (reader.read, *part) for k, part in enumerate(parts)}
+
+
+def _steps(places: NDArray[np.int64]) -> list[int]:
+    """Return where to stop so that each step has about `PART` bytes, and no gap as large."""
+    steps, first = [], 0
+    for k in range(1, places.shape[1]):
+        if places[1, k] - places[0, first] > PART or places[0, k] < places[0, k - 1]:
+            steps.append(k)
+            first = k
+    return [*steps, places.shape[1]]
+
+
+def alleles_of(decoded: da.Array, shape: Shape) -> da.Array:
+    """Return the alleles (variants, samples, ploidy) of decoded calls."""
+    chunks = (decoded.chunks[0], (shape.kept,), (shape.ploidy,))
+    return decoded.map_blocks(_alleles, shape, dtype=shape.dtype, chunks=chunks, new_axis=2)
+
+
+def _alleles(rows: NDArray[np.uint8], shape: Shape) -> NDArray[Any]:
+    size = shape.kept * shape.ploidy * shape.dtype.itemsize
+    calls = np.ascontiguousarray(rows[:, :size]) if shape.dtype.itemsize > 1 else rows[:, :size]
+    return calls.view(shape.dtype).reshape(rows.shape[0], shape.kept, shape.ploidy)
+
+
+def phases_of(decoded: da.Array, shape: Shape) -> da.Array:
+    """Return which calls (variants, samples) of decoded calls are phased."""
+    chunks = (decoded.chunks[0], (shape.kept,))
+    return decoded.map_blocks(_phases, shape.kept, dtype=np.bool_, chunks=chunks)
+
+
+def _phases(rows: NDArray[np.uint8], samples: int) -> NDArray[np.bool_]:
+    return rows[:, -samples:].view(np.bool_)
