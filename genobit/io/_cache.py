@@ -44,6 +44,9 @@ def cached_store(
                 # Another process was faster and built the same store.
                 if not store.exists():
                     raise
-    finally:
+                remove(built)
+            building.rmdir()
+    except BaseException:
         remove(building)
+        raise
     return store

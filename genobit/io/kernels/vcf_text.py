@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba import types
 
 from genobit.engine.simd.jit import inlined, njit
-from genobit.engine.simd.vector import bits_of, loader, popcount, splat
+from genobit.engine.simd.lane_moves import shift_left, shift_right
+from genobit.engine.simd.vector import Vec, bits_of, filled, loader, popcount, splat, store, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,6 +41,14 @@ _LANES = np.uint64(2**32 - 1)
 _ZERO_CALLS = np.frombuffer(b"0|0\t" * 8, np.uint8)
 _OTHER_CALLS = np.frombuffer(bytes([_DOT_XOR_ZERO, _BAR ^ _SLASH, _DOT_XOR_ZERO, 0]) * 8, np.uint8)
 
+_ZERO_WORD = int.from_bytes(b"0|0\t", "little")
+_WORDS = 16
+"""Calls that are written at once."""
+_WORD_LANES = Vec(types.uint32, _WORDS)
+
+_load_words, _words = loader(_WORD_LANES), splat(_WORD_LANES)
+_no_words = zeros(_WORD_LANES)
+_bytes, _filled = splat(Vec(types.uint8, _WORDS)), filled(Vec(types.uint8, _WORDS))
 _load = loader(32)
 _splat = splat(32)
 
@@ -170,12 +180,12 @@ def _are_four_bytes(text: NDArray[np.uint8], at: int, size: int, limits: NDArray
 
     limits: (32,), the largest allele in places 0 and 2 of each four, else 0.
     """
-    zeros, others = _load(_ZERO_CALLS, 0), _load(_OTHER_CALLS, 0)
+    plain, others = _load(_ZERO_CALLS, 0), _load(_OTHER_CALLS, 0)
     most = _load(limits, 0)
     k = 0
     while k < size:
         # The last calls are looked at with some of those before.
-        found = _load(text, at + min(k, size - 32)) ^ zeros
+        found = _load(text, at + min(k, size - 32)) ^ plain
         if bits_of(found > most) & ~bits_of(found == others) & _LANES != 0:
             return False
         k += 32
@@ -191,12 +201,24 @@ def _write_four_bytes(
     phased: NDArray[np.uint8],
 ) -> None:
     """Write the calls of text that `_are_four_bytes` found to be right."""
-    row = text[at : at + 4 * samples].reshape(samples, 4)
-    pairs = calls[: 2 * samples].reshape(samples, 2)
-    for s in range(samples):
-        pairs[s, 0] = _allele(row[s, 0])
-        pairs[s, 1] = _allele(row[s, 2])
-        phased[s] = row[s, 1] == np.uint8(_BAR)
+    plain, pairs = _words(np.uint32(_ZERO_WORD)), calls[: 2 * samples].view(np.uint16)
+    first, second = _words(np.uint32(0xFF)), _words(np.uint32(0xFF00))
+    dots, one, none = _words(np.uint32(0x0101)), _bytes(np.uint8(1)), _no_words()
+    s = 0
+    while s + _WORDS <= samples:
+        # Bytes of a word: allele, separator, allele, tab. Only a dot has the bit of 16.
+        word = _load_words(text, at + 4 * s) ^ plain
+        alleles = (word & first) | (shift_right(word, np.uint64(8)) & second)
+        dot = shift_right(alleles, np.uint64(4)) & dots
+        missing = (shift_left(dot, np.uint64(8)) - dot) & (first | second)
+        store(pairs, s, alleles | missing)
+        store(phased, s, _filled((word & second) == none) & one)
+        s += _WORDS
+    while s < samples:
+        calls[2 * s] = _allele(text[at + 4 * s])
+        calls[2 * s + 1] = _allele(text[at + 4 * s + 2])
+        phased[s] = text[at + 4 * s + 1] == _BAR
+        s += 1
 
 
 @njit
@@ -274,7 +296,7 @@ def read_calls(
         last = at + 4 * samples - 1
         alone = field == 0 and columns[record, 8] - columns[record, 7] == 3
         first = 0
-        if alone and ploidy == 2 and samples > 8 and last < text.size and text[last] == _NEWLINE:
+        if alone and ploidy == 2 and samples > 8 and calls.itemsize == 1 and last < text.size and text[last] == _NEWLINE:
             limits[0::4] = limits[2::4] = min(alleles[record] - 1, 9)
             if _are_four_bytes(text, at, 4 * samples - 4, limits):
                 first = samples - 1

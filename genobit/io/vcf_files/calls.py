@@ -9,8 +9,9 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.schedule.names import named_layer
-from genobit.io.vcf_files.blocks import STREAM, text_at
-from genobit.io.vcf_files.records import Fault, Records, format_of
+from genobit.io.kernels.vcf_text import SHORT, STATUS
+from genobit.io.vcf_files.blocks import text_at
+from genobit.io.vcf_files.records import Records, format_of
 from genobit.io.vcf_files.scan import read_calls, settle
 
 if TYPE_CHECKING:
@@ -53,9 +54,8 @@ class CallReader:
         """Return the calls of some records."""
         self.source.require_unchanged()
         form, shape = format_of(self.source.name, self.header), self.shape
-        width = shape.ploidy * shape.dtype.itemsize
-        n = places.shape[1]
-        rows = np.empty((n, shape.kept * (width + 1)), np.uint8)
+        n_calls = shape.kept * shape.ploidy * shape.dtype.itemsize
+        rows = np.empty((places.shape[1], n_calls + shape.kept), np.uint8)
         at = 0
         for stop in _steps(places):
             here = places[:, at:stop]
@@ -64,14 +64,23 @@ class CallReader:
             starts, stops = here - base
             numbers = np.arange(number + at + 1, number + stop + 1)
             found = form.locate(Records(text, starts, stops, base, numbers))
-            calls = np.empty((stop - at, shape.kept, shape.ploidy), shape.dtype)
-            phased = np.empty((stop - at, shape.kept), np.uint8)
-            report = read_calls(form, found, shape, calls, phased)
-            if report[0]:
+            part = rows[at:stop]
+            if shape.chosen is None and shape.dtype.itemsize == 1:
+                # Calls and phases are written where they stay.
+                flat, steps = part.reshape(-1), (part.shape[1], part.shape[1])
+                report = form.calls(found, shape.ploidy, flat.view(np.int8), flat[n_calls:], steps)
+            else:
+                calls = np.empty((stop - at, shape.kept, shape.ploidy), shape.dtype)
+                phased = np.empty((stop - at, shape.kept), np.uint8)
+                report = read_calls(form, found, shape, calls, phased)
+                part[:, :n_calls] = calls.reshape(stop - at, -1).view(np.uint8)
+                part[:, n_calls:] = phased
+            if report[STATUS]:
                 raise form.fault(found, report)
-            settle(calls, phased.view(bool), contigs[at:stop], self.haploid)
-            rows[at:stop, : shape.kept * width] = calls.reshape(stop - at, -1).view(np.uint8)
-            rows[at:stop, shape.kept * width :] = phased
+            if report[SHORT] or shape.ploidy == 1:
+                calls, phased = _alleles(part, shape).copy(), part[:, n_calls:].view(bool)
+                settle(calls, phased, contigs[at:stop], self.haploid)
+                part[:, :n_calls] = calls.reshape(stop - at, -1).view(np.uint8)
             at = stop
         return rows
 
@@ -81,13 +90,13 @@ def _tasks(name: str, reader: CallReader, parts: list[tuple[Any, ...]]) -> dict[
 
 
 def _steps(places: NDArray[np.int64]) -> list[int]:
-    """Return where to stop so that each step has about `PART` bytes, and no gap as large."""
+    """Return where to stop so that the records of each step lie within about `PART` bytes."""
     steps, first = [], 0
-    for k in range(1, places.shape[1]):
-        if places[1, k] - places[0, first] > PART or places[0, k] < places[0, k - 1]:
-            steps.append(k)
-            first = k
-    return [*steps, places.shape[1]]
+    while first < places.shape[1]:
+        stop = int(np.searchsorted(places[1], places[0, first] + PART, "right"))
+        first = max(stop, first + 1)
+        steps.append(first)
+    return steps
 
 
 def alleles_of(decoded: da.Array, shape: Shape) -> da.Array:
