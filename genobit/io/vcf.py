@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from genobit.engine.files import is_address, local_path
 from genobit.io._zarr import open_store
 from genobit.io.vcf_files.opened import Request, open_cached, open_uncached

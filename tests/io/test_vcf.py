@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.data.regions import Region, parse_region
-from genobit.io import vcf as vcf_module
 from genobit.io.vcf import open_vcf, open_vcf_zarr
+from genobit.io.vcf_files import opened
 from tests.laziness import raise_if_dask_computes
 
 OpenVcf = Callable[..., xr.Dataset]
@@ -284,17 +284,17 @@ def as_uncompressed_bcf(path: Path) -> Path:
 )
 def test_kinds_of_file(tmp_path: Path, kind: Callable[[Path], Path]) -> None:
     ds = open_vcf(kind(write_vcf(tmp_path, RECORDS)), cache_dir=tmp_path)
-    assert ds.variant_position.values.tolist() == [10, 12, 7]
-    assert ds.contig_id.values[ds.variant_contig].tolist() == ["1", "1", "2"]
+    assert ds.variant_position.values.tolist() == [10, 7, 12]
+    assert ds.contig_id.values[ds.variant_contig].tolist() == ["1", "2", "1"]
     assert ds.call_genotype.values.tolist() == [
         [[0, 1], [-1, -1]],
-        [[1, -2], [0, 0]],
         [[2, 1], [0, 1]],
+        [[1, -2], [0, 0]],
     ]
-    assert ds.call_genotype_phased.values[2].tolist() == [True, False]
-    assert ds.variant_allele.values.tolist() == [["A", "C", ""], ["A", "C", ""], ["G", "T", "A"]]
+    assert ds.call_genotype_phased.values[1].tolist() == [True, False]
+    assert ds.variant_allele.values.tolist() == [["A", "C", ""], ["G", "T", "A"], ["A", "C", ""]]
     assert ds.filter_id.values.tolist() == ["PASS", "q9"]
-    assert ds.variant_filter.values.tolist() == [[True, False], [False, False], [False, True]]
+    assert ds.variant_filter.values.tolist() == [[True, False], [False, True], [False, False]]
 
 
 def test_nothing_needs_to_be_declared(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_second_opening_reads_the_cache(tmp_path: Path, monkeypatch: pytest.Monk
     path = write_vcf(tmp_path, RECORDS)
     first = open_vcf(path, cache_dir=tmp_path / "cache")
     with monkeypatch.context() as patch:
-        patch.setattr(vcf_module, "_convert", None)
+        patch.setattr(opened, "scan", None)
         again = open_vcf(path, cache_dir=tmp_path / "cache")
         xr.testing.assert_identical(first.compute(), again.compute())
         with pytest.raises(TypeError):
@@ -338,9 +338,24 @@ def test_second_opening_reads_the_cache(tmp_path: Path, monkeypatch: pytest.Monk
     assert open_vcf(path, cache_dir=tmp_path / "cache").sizes["variants"] == 1
 
 
-def test_a_failed_conversion_leaves_nothing(tmp_path: Path) -> None:
+def test_nothing_is_written_without_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / name)
+    path = as_bgzip(write_vcf(tmp_path, RECORDS))
+    before = sorted(tmp_path.rglob("*"))
+    ds = open_vcf(path, cache_dir=False)
+    xr.testing.assert_identical(ds.compute(), open_vcf(path, cache_dir=tmp_path / "c").compute())
+    shutil.rmtree(tmp_path / "c")
+    assert sorted(tmp_path.rglob("*")) == before
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(OSError, match=r"cohort\.vcf\.gz was changed while in use"):
+        ds.call_genotype.compute()
+
+
+def test_a_failed_pass_leaves_nothing(tmp_path: Path) -> None:
     path = write_vcf(tmp_path, [RECORD, "1\t11\t.\tA\tC\t.\t.\t.\tGT\t0|z\t0|0"])
-    with pytest.raises(ValueError, match=r"cohort.vcf could not be converted.*bcftools view"):
+    with pytest.raises(ValueError, match=r"cohort.vcf, record 2 \(1:11\), sample 'S1': '0\|z' is"):
         open_vcf(path, cache_dir=tmp_path / "cache")
     assert list((tmp_path / "cache/vcf").iterdir()) == []
 
@@ -402,36 +417,11 @@ def test_bad_vcf(tmp_path: Path, records: list[str], columns: str, message: str)
         open_vcf(write_vcf(tmp_path, records, columns=columns), cache_dir=tmp_path)
 
 
-def test_indexed_file_without_genotypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    header = [line for line in HEADER if "ID=GT" not in line]
-    path = write_vcf(tmp_path, ["1\t11\t.\tA\tC\t.\t.\t.\tDP\t3\t4"], header)
-    # what follows an index is the conversion of the whole file as it is
-    monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
-    with pytest.raises(ValueError, match=r"cohort\.vcf has no genotypes"):
-        open_vcf(path, cache_dir=tmp_path)
-    assert list((tmp_path / "vcf").iterdir()) == []
-
-
-def test_indexed_file_without_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_vcf(tmp_path, [])
-    monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
-    with pytest.raises(ValueError, match=r"cohort\.vcf has no records"):
-        open_vcf(path, cache_dir=tmp_path)
-
-
 def test_unknown_contig_of_many(tmp_path: Path) -> None:
     header = [*HEADER, *(f"##contig=<ID=scaffold{i}>" for i in range(100))]
     path = write_vcf(tmp_path, RECORDS, header=header)
     with pytest.raises(ValueError, match=r"it has 1, 2, scaffold0, .*, \.\.\. \(102 in all\)"):
         open_vcf(path, region="3", cache_dir=tmp_path)
-
-
-def test_missing_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        ImportError, match=r"open_vcf needs the package bio2zarr: pip install .*cyvcf2"
-    ):
-        open_vcf(write_vcf(tmp_path, RECORDS), cache_dir=tmp_path)
 
 
 # VCF Zarr

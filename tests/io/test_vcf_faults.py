@@ -1,4 +1,4 @@
-"""Records and regions that other programs write and bio2zarr does not read, or reads otherwise."""
+"""Records and regions that other programs write, and that readers take in different ways."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 import xarray as xr
 
 from genobit.data.regions import Region, parse_region
-from genobit.io import vcf as vcf_module
 from genobit.io.plink import open_plink
 from genobit.io.vcf import open_vcf
 
@@ -60,16 +59,10 @@ DOTS = {
 
 
 @pytest.mark.parametrize("which", DOTS)
-@pytest.mark.parametrize("indexed", [False, True])
-def test_a_dot_is_a_missing_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str, indexed: bool
-) -> None:
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_dot_is_a_missing_call(tmp_path: Path, which: str, *, cached: bool) -> None:
     records, expected = DOTS[which]
-    if indexed:
-        # What follows an index is the conversion of the whole file as it is.
-        records = [record for record in records if record.startswith(records[0].split()[0])]
-        monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
-    ds = opened(tmp_path, *records)
+    ds = open_vcf(write(tmp_path, records), cache_dir=tmp_path if cached else False)
     calls = ds.call_genotype.values
     assert calls.tolist() == expected[: len(records)]
     missing = (calls == -1).all(axis=2) & (calls.shape[2] > 1)
@@ -111,22 +104,19 @@ def test_a_dot_of_another_store_is_packed_and_one_allele_is_refused() -> None:
 # Positions
 
 
-@pytest.mark.parametrize("position", ["0", "2147483648", "99999999999", "-5", "x", "1.5", ""])
-def test_a_position_that_zarr_cannot_hold_is_refused(tmp_path: Path, position: str) -> None:
+@pytest.mark.parametrize("position", ["2147483648", "99999999999", "-5", "x", "1.5", ""])
+def test_a_position_out_of_range_is_refused(tmp_path: Path, position: str) -> None:
     path = write(tmp_path, ["1 5 GT 0/1 0/0", "1 POS GT 0/1 0/0"])
     path.write_text(path.read_text().replace("1\tPOS", f"1\t{position}"))
     with pytest.raises(
-        ValueError, match=r"a\.vcf, record 2 \(1:.*\) has the position '.*from 1 to"
+        ValueError, match=r"a\.vcf, record 2 \(1:.*\) has the position '.*from 0 to"
     ):
         open_vcf(path, cache_dir=tmp_path)
 
 
-def test_a_position_of_an_indexed_file_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
-    with pytest.raises(ValueError, match=r"a\.vcf, record 2 \(1:0\) has the position '0'"):
-        opened(tmp_path, "1 5 GT 0/1 0/0", "1 0 GT 0/1 0/0")
+def test_a_telomere_has_position_0(tmp_path: Path) -> None:
+    ds = opened(tmp_path, "1 0 GT 0/1 0/0", "1 5 GT 0/1 0/0")
+    assert ds.variant_position.values.tolist() == [0, 5]
 
 
 def test_the_last_position_is_read(tmp_path: Path) -> None:
@@ -137,22 +127,12 @@ def test_the_last_position_is_read(tmp_path: Path) -> None:
 # Genotypes
 
 
-@pytest.mark.parametrize("indexed", [False, True])
-def test_a_file_without_genotypes_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indexed: bool
-) -> None:
-    if indexed:
-        monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
+def test_a_file_without_genotypes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a\.vcf has no genotypes: no record .* has GT"):
         opened(tmp_path, "1 5 DP 3 4", "1 6 DP 3 4")
 
 
-@pytest.mark.parametrize("indexed", [False, True])
-def test_genotypes_that_are_all_missing_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indexed: bool
-) -> None:
-    if indexed:
-        monkeypatch.setattr(vcf_module, "index_of", lambda source: source)
+def test_genotypes_that_are_all_missing_are_read(tmp_path: Path) -> None:
     ds = opened(tmp_path, "MT 5 GT . .")
     assert ds.call_genotype.values.tolist() == [[[-1], [-1]]]
 

@@ -19,31 +19,27 @@ from genobit.io.kernels.vcf_text import (
     FINE,
     MANY_SAMPLES,
     MOST_PLOIDY,
-    NO_ALLELE,
     NO_CALL,
-    PLACE,
-    PLOIDY,
     RECORD,
     SAMPLE,
-    SHORT,
     STATUS,
-    WIDE,
+    judged,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CONTIG, ID, ID_END, ALLELES, FILTER, FILTER_END, GT, GT_TYPE = range(8)
-"""Columns of places: the contig's number; where ID, the alleles and FILTER lie; where the vector of GT
-begins, and 256 times its length plus its type, 0 without GT."""
+"""Columns of places: the contig's number; where ID, the alleles and FILTER lie; where the vector of
+GT begins, and 256 times its length plus its type, 0 without GT."""
 _SIZES = 8
 _SHARED = 24
-_COMMA, _TAB, _DOT = b",\t."
+_DOT = ord(".")
 _TEXT = 7
 
 
 @inlined
-def _whole(text: NDArray[np.uint8], at: int, octets: int) -> int:
+def _whole(text: NDArray[np.uint8], at: int, octets: int) -> Any:
     """Return a signed little-endian integer."""
     value = np.int64(text[at])
     for k in range(1, octets):
@@ -53,21 +49,22 @@ def _whole(text: NDArray[np.uint8], at: int, octets: int) -> int:
 
 
 @inlined
-def _octets(kind: int) -> int:
+def _octets(kind: Any) -> int:
     """Return the bytes of an element of a type; 0 of one that is none."""
-    if kind == 1 or kind == _TEXT:
+    if kind in {1, _TEXT}:
         return 1
     if kind == 2:
         return 2
-    return 4 if kind == 3 or kind == 5 else 0
+    return 4 if kind in {3, 5} else 0
 
 
 @njit
-def _typed(text: NDArray[np.uint8], at: int, last: int) -> tuple[int, int, int, int]:
+def _typed(text: NDArray[np.uint8], at: int, last: int) -> tuple[Any, Any, Any]:
     """Return length, type, and begin of a value; the type is -1 if it lies beyond ``last``."""
     if at >= last:
         return 0, -1, at
-    n, kind = np.int64(text[at] >> 4), np.int64(text[at] & 15)
+    n: Any = np.int64(text[at] >> 4)
+    kind = np.int64(text[at] & 15)
     at += 1
     if n == 15:
         if at >= last:
@@ -120,66 +117,83 @@ def read_places(
     key: number of GT in the dictionary; places: (records, 8); counts: alleles of each record.
     """
     for record in range(starts.size):
-        at = starts[record]
-        middle = at + _SIZES + (_whole(text, at, 4) & 0xFFFFFFFF)
-        last = middle + (_whole(text, at + 4, 4) & 0xFFFFFFFF)
-        report[RECORD], report[PLACE] = record, at
-        at += _SIZES
-        places[record, CONTIG] = _whole(text, at, 4)
-        positions[record] = _whole(text, at + 4, 4) + 1
-        counts[record] = _whole(text, at + 18, 2) & 0xFFFF
-        here = _whole(text, at + 20, 4) & 0xFFFFFF
-        fields = np.int64(text[at + 23])
-        if middle - at < _SHARED or counts[record] < 1 or places[record, CONTIG] < 0:
-            report[STATUS] = BAD_RECORD
+        at = starts[record] + _SIZES
+        middle = at + (_whole(text, at - _SIZES, 4) & 0xFFFFFFFF)
+        last = middle + (_whole(text, at - 4, 4) & 0xFFFFFFFF)
+        place = places[record]
+        place[CONTIG], positions[record] = _whole(text, at, 4), _whole(text, at + 4, 4) + 1
+        counts[record], here = (
+            _whole(text, at + 18, 2) & 0xFFFF,
+            _whole(text, at + 20, 4) & 0xFFFFFF,
+        )
+        status = FINE
+        if middle - at < _SHARED or counts[record] < 1 or place[CONTIG] < 0:
+            status = BAD_RECORD
+        elif positions[record] < 0:
+            status = BAD_POSITION
+        elif here != samples:
+            status = MANY_SAMPLES if here > samples else FEW_SAMPLES
+        elif not _find_labels(text, at + _SHARED, middle, counts[record], place):
+            status = BAD_RECORD
+        else:
+            status = _find_calls(text, middle, last, text[at + 23], key, samples, place)
+        if status != FINE:
+            report[STATUS], report[RECORD], report[SAMPLE] = status, record, here
             return
-        if positions[record] < 0:
-            report[STATUS] = BAD_POSITION
-            return
-        if here != samples:
-            report[STATUS] = MANY_SAMPLES if here > samples else FEW_SAMPLES
-            report[SAMPLE] = here
-            return
-        n, kind, at = _typed(text, at + _SHARED, middle)
-        places[record, ID], places[record, ID_END] = at, at + n
+        report[CALLED] += place[GT_TYPE] > 0
+
+
+@njit
+def _find_labels(
+    text: NDArray[np.uint8], at: int, last: int, alleles: int, place: NDArray[np.int64]
+) -> bool:
+    """Find ID, alleles and FILTER of a record; return whether they lie within it."""
+    n, kind, at = _typed(text, at, last)
+    fine = kind == _TEXT or (n == 0 and kind >= 0)
+    place[ID], place[ID_END] = at, at + n
+    at += n
+    place[ALLELES] = at
+    for _ in range(alleles):
+        n, kind, at = _typed(text, at, last)
+        fine &= kind == _TEXT or (n == 0 and kind >= 0)
         at += n
-        fine = kind == _TEXT or n == 0
-        places[record, ALLELES] = at
-        for _ in range(counts[record]):
-            n, kind, at = _typed(text, at, middle)
-            fine = fine and (kind == _TEXT or (n == 0 and kind >= 0))
-            at += n
-            if not fine or at > middle:
-                break
-        if fine and at <= middle:
-            n, kind, at = _typed(text, at, middle)
-            places[record, FILTER], at = at - 1, at + n * _octets(kind)
-            places[record, FILTER_END] = at
-            fine = kind >= 0
-        if not fine or at > middle:
-            report[STATUS] = BAD_RECORD
-            return
-        places[record, GT] = places[record, GT_TYPE] = 0
-        at = middle
-        for _ in range(fields):
-            n, kind, at = _typed(text, at, last)
-            octets = _octets(kind)
-            if n != 1 or kind < 1 or kind > 3 or at + octets > last:
-                report[STATUS] = BAD_RECORD
-                return
-            number = _whole(text, at, octets)
-            n, kind, at = _typed(text, at + octets, last)
-            if kind < 0 or n * _octets(kind) * samples > last - at:
-                report[STATUS] = BAD_RECORD
-                return
-            if number == key:
-                if n < 1 or kind > 3:
-                    report[STATUS] = NO_CALL
-                    return
-                places[record, GT], places[record, GT_TYPE] = at, 256 * n + kind
-                report[CALLED] += 1
-            at += n * _octets(kind) * samples
-    report[RECORD] = starts.size
+        if not fine or at > last:
+            return False
+    place[FILTER] = at
+    n, kind, at = _typed(text, at, last)
+    at += n * _octets(kind)
+    place[FILTER_END] = at
+    return kind >= 0 and at <= last
+
+
+@njit
+def _find_calls(
+    text: NDArray[np.uint8],
+    at: int,
+    last: int,
+    fields: int,
+    key: int,
+    samples: int,
+    place: NDArray[np.int64],
+) -> int:
+    """Find GT among the fields of the samples; return a status."""
+    place[GT] = place[GT_TYPE] = 0
+    for _ in range(fields):
+        n, kind, at = _typed(text, at, last)
+        octets = _octets(kind)
+        if n != 1 or kind < 1 or kind > 3 or at + octets > last:
+            return BAD_RECORD
+        number = _whole(text, at, octets)
+        n, kind, at = _typed(text, at + octets, last)
+        size = n * _octets(kind) * samples
+        if kind < 0 or size > last - at:
+            return BAD_RECORD
+        if number == key:
+            if n < 1 or kind < 1 or kind > 3:
+                return NO_CALL
+            place[GT], place[GT_TYPE] = at, 256 * n + kind
+        at += size
+    return FINE
 
 
 @njit
@@ -231,7 +245,7 @@ def copy_labels(
             buffer[at] = text[k]
             at += 1
         filters[record, 1] = at
-    return high < 128
+    return bool(high < 128)
 
 
 @njit
@@ -248,56 +262,74 @@ def read_calls(
     report: NDArray[np.int64],
 ) -> None:
     """Read GT of all samples, as `vcf_text.read_calls` does."""
-    keep = phased_step > 0
+    keep, found = phased_step > 0, np.zeros(3, np.int64)
     for record in range(counts.size):
-        n, kind = places[record, GT_TYPE] >> 8, places[record, GT_TYPE] & 255
-        report[RECORD] = record
-        octets = _octets(kind)
+        n, octets = places[record, GT_TYPE] >> 8, _octets(places[record, GT_TYPE] & 255)
         at, row, row_phased = places[record, GT], record * calls_step, record * phased_step
-        if keep and n == 2 and ploidy == 2 and octets == 1:
-            if _pairs(text, at, samples, counts[record], calls[row:], phased[row_phased:]):
-                report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
-                continue
-        end = np.int64(-1) << (8 * octets - 1) if octets > 0 else 0
+        quick = n == 2 and ploidy == 2 and octets == 1 and calls.itemsize == 1
+        if quick and keep:
+            quick = _pairs(text, at, samples, counts[record], calls[row:], phased[row_phased:])
+        elif quick:
+            quick = _are_pairs(text, at, 2 * samples, counts[record])
+        if quick:
+            report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
+            continue
         for s in range(samples):
-            found, most, all_phased = 0, np.int64(-1), 1
-            for j in range(n):
-                value = _whole(text, at + (s * n + j) * octets, octets)
-                if value == end + 1:
-                    break
-                # The smallest integer is a missing value.
-                allele = np.int64(-1) if value == end else (value >> 1) - 1
-                if allele < -1 or value < 0 and value != end:
-                    report[STATUS], report[SAMPLE] = NO_CALL, s
-                    return
-                if j > 0 and value & 1 == 0:
-                    all_phased = 0
-                if keep and j < ploidy:
-                    calls[row + s * ploidy + j] = allele if allele < 128 or calls.itemsize > 1 else 0
-                most = max(most, allele)
-                found += 1
-            if found == 0:
-                found = 1
-                if keep:
-                    calls[row + s * ploidy] = -1
-            if keep:
-                for j in range(found, ploidy):
-                    calls[row + s * ploidy + j] = -2
-                phased[row_phased + s] = all_phased if found > 1 or most >= 0 else 0
-            report[MOST_PLOIDY] = max(report[MOST_PLOIDY], found)
-            report[SAMPLE] = s
-            if found < ploidy:
-                report[SHORT] = 1
-            status = FINE
-            if most >= counts[record]:
-                status = NO_ALLELE
-            elif found > ploidy:
-                status = PLOIDY
-            elif most > 127 and calls.itemsize == 1:
-                status = WIDE
+            place = row + s * ploidy if keep else 0
+            status = _one_call(text, at + s * n * octets, n, octets, ploidy, calls, place, found)
+            if status == FINE:
+                status = judged(found[0], found[1], counts[record], ploidy, calls.itemsize, report)
             if status != FINE:
-                report[STATUS] = status
+                report[STATUS], report[RECORD], report[SAMPLE] = status, record, s
                 return
+            if keep:
+                phased[row_phased + s] = found[2]
+
+
+@njit
+def _one_call(
+    text: NDArray[np.uint8],
+    at: int,
+    n: int,
+    octets: int,
+    ploidy: int,
+    calls: NDArray[Any],
+    place: int,
+    found: NDArray[np.int64],
+) -> int:
+    """Read a call of up to n alleles, as `vcf_text._one_call` does; return a status."""
+    end = -(np.int64(1) << (8 * max(octets, 1) - 1))
+    size, most, phased = 0, -1, 1
+    for j in range(n):
+        value = _whole(text, at + j * octets, octets)
+        if value == end + 1:
+            break
+        # The smallest integer is a missing value.
+        value = 0 if value == end else value
+        if value < 0:
+            return NO_CALL
+        allele = (value >> 1) - 1
+        phased &= (value & 1) if j > 0 else 1
+        if j < ploidy:
+            calls[place + j] = allele if allele < 128 or calls.itemsize > 1 else 0
+        most = max(most, allele)
+        size += 1
+    if size == 0:
+        calls[place] = -1
+        size = 1
+    for j in range(size, ploidy):
+        calls[place + j] = -2
+    found[0], found[1], found[2] = size, most, phased if size > 1 or most >= 0 else 0
+    return FINE
+
+
+@njit
+def _are_pairs(text: NDArray[np.uint8], at: int, size: int, alleles: int) -> bool:
+    """Return whether bytes are calls of alleles that the record has."""
+    most = np.uint8(0)
+    for k in range(size):
+        most = max(most, text[at + k])
+    return bool(most < 128 and (most >> 1) <= alleles)
 
 
 @njit
@@ -318,6 +350,6 @@ def _pairs(
         pairs[s, 0] = np.int8(np.int8(a >> np.uint8(1)) - np.int8(1))
         pairs[s, 1] = np.int8(np.int8(b >> np.uint8(1)) - np.int8(1))
         phased[s] = b & np.uint8(1)
-        most = max(most, max(a, b))
+        most = max(most, a, b)
     # Larger bytes are missing values, ends of a vector, or alleles that the record lacks.
-    return most < 128 and (most >> 1) <= alleles
+    return bool(most < 128 and (most >> 1) <= alleles)

@@ -90,7 +90,7 @@ def copy_labels(
                     allele += 1
                     begin = k + 1
         filters[record, 0], filters[record, 1] = columns[record, 5] + 1 + shift, last + shift
-    return high < 128
+    return bool(high < 128)
 
 
 @njit
@@ -168,7 +168,10 @@ def encode_texts(
 
 @njit
 def spread_alleles(
-    counts: NDArray[np.int64], alleles: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    counts: NDArray[np.int64],
+    alleles: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
 ) -> None:
     """Fill starts and ends (records, most alleles) of alleles (all, 2); unused places are empty."""
     at = 0

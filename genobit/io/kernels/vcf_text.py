@@ -24,16 +24,16 @@ COLUMNS = 9
 """Columns before the samples: CHROM to FORMAT."""
 FINE, PLOIDY, WIDE = 0, 1, 2
 FEW_COLUMNS, FEW_SAMPLES, MANY_SAMPLES, BAD_POSITION = 3, 4, 5, 6
-NO_CALL, NO_ALLELE, BAD_RECORD, BAD_QUALITY, BAD_TEXT = 7, 8, 9, 10, 11
+NO_CALL, NO_ALLELE, BAD_RECORD = 7, 8, 9
 """What ended a kernel: nothing; calls of more alleles, or numbers of alleles that need wider
 integers, than the arrays have; and faults of a record."""
-STATUS, RECORD, SAMPLE, PLACE, MOST_PLOIDY, SHORT, CALLED, ENTRIES = range(8)
-"""Entries of a report: what ended the kernel, and where (record, sample, byte); for all records read
-the largest ploidy, whether a call has fewer alleles than the arrays, and the number of
-records with GT."""
+STATUS, RECORD, SAMPLE, MOST_PLOIDY, SHORT, CALLED, ENTRIES = range(7)
+"""Entries of a report: what ended the kernel, and where (record, sample); for all records read
+the largest ploidy, whether a call has fewer alleles than the arrays, and how many
+records have GT."""
 
-_TAB, _NEWLINE, _RETURN, _COLON, _DOT, _BAR, _SLASH, _ZERO, _COMMA = b"\t\n\r:.|/0,"
-_DOT_XOR_ZERO, _MISSING, _FILL = 30, 255, 254
+_TAB, _NEWLINE, _RETURN, _COLON, _DOT, _BAR, _SLASH, _ZERO = b"\t\n\r:.|/0"
+_DOT_XOR_ZERO = 30
 _MOST_POSITION = 2**31 - 1
 _ONE = np.uint64(1)
 
@@ -72,7 +72,7 @@ def _lines(text: NDArray[np.uint8], at: int) -> Any:
 
 
 @inlined
-def _lowest(word: Any) -> int:
+def _lowest(word: Any) -> Any:
     """Return the number of the lowest set bit."""
     return np.intp(popcount(~word & (word - _ONE)))
 
@@ -83,7 +83,7 @@ def line_starts(
 ) -> tuple[int, int]:
     """Fill the starts of whole lines that are not empty; return their number and the place after.
 
-    The place is after the last whole line, or before the first line that ``starts`` has no room for.
+    The place is after the last whole line, or before a line that ``starts`` has no room for.
     """
     n, line, at = 0, start, start
     while at < stop:
@@ -126,13 +126,13 @@ def read_columns(
                 columns[record, k] = end
                 k += 1
                 if text[end] == _NEWLINE and k <= COLUMNS:
-                    report[STATUS], report[RECORD], report[PLACE] = FEW_COLUMNS, record, k
+                    report[STATUS], report[RECORD] = FEW_COLUMNS, record
                     return
             at += PADDING
         first, last = columns[record, 0] + 1, columns[record, 1]
         positions[record] = _number(text, first, last)
         if positions[record] < 0:
-            report[STATUS], report[RECORD], report[PLACE] = BAD_POSITION, record, first
+            report[STATUS], report[RECORD] = BAD_POSITION, record
             return
         field = _field(text, columns[record, 7] + 1, columns[record, 8])
         columns[record, COLUMNS] = field
@@ -142,7 +142,7 @@ def read_columns(
 @njit
 def _number(text: NDArray[np.uint8], first: int, last: int) -> int:
     """Return a position, or -1 for text that is none."""
-    number = 0
+    number: Any = 0
     for k in range(first, last):
         digit = np.int64(text[k]) - _ZERO
         if digit < 0 or digit > 9:
@@ -237,29 +237,26 @@ def _one_call(
     begin with the phase of the first allele, which says nothing of the others.
     """
     k, n, most, phased = first, 0, -1, 1
-    if k < last and (text[k] == _BAR or text[k] == _SLASH):
-        k += 1
+    k += k < last and (text[k] == _BAR or text[k] == _SLASH)
     while True:
-        allele = -1
-        if k < last and text[k] == _DOT:
+        begin = k
+        allele: Any = 0
+        while k < last and _ZERO <= text[k] <= _ZERO + 9 and allele < 2**15:
+            allele = allele * 10 + (np.int64(text[k]) - _ZERO)
             k += 1
-        else:
-            begin = k
-            allele = 0
-            while k < last and _ZERO <= text[k] <= _ZERO + 9 and allele < 2**15:
-                allele = allele * 10 + (np.int64(text[k]) - _ZERO)
-                k += 1
-            if k == begin:
+        if k == begin:
+            if k == last or text[k] != _DOT:
                 return NO_CALL
+            allele = -1
+            k += 1
         if n < ploidy:
             calls[at + n] = allele if allele < 128 or calls.itemsize > 1 else 0
         most = max(most, allele)
         n += 1
         if k == last:
             break
-        if text[k] == _SLASH:
-            phased = 0
-        elif text[k] != _BAR:
+        phased &= text[k] == _BAR
+        if text[k] != _SLASH and text[k] != _BAR:
             return NO_CALL
         k += 1
     for j in range(n, ploidy):
@@ -296,7 +293,14 @@ def read_calls(
         last = at + 4 * samples - 1
         alone = field == 0 and columns[record, 8] - columns[record, 7] == 3
         first = 0
-        if alone and ploidy == 2 and samples > 8 and calls.itemsize == 1 and last < text.size and text[last] == _NEWLINE:
+        if (
+            alone
+            and ploidy == 2
+            and samples > 8
+            and calls.itemsize == 1
+            and last < text.size
+            and text[last] == _NEWLINE
+        ):
             limits[0::4] = limits[2::4] = min(alleles[record] - 1, 9)
             if _are_four_bytes(text, at, 4 * samples - 4, limits):
                 first = samples - 1
@@ -304,8 +308,21 @@ def read_calls(
                     _write_four_bytes(text, at, first, calls[row:], phased[row_phased:])
                 at = last - 3
         status = _samples(
-            text, at, first, record, field, alleles[record], samples, ploidy,
-            calls, row, phased, row_phased, keep, found, report,
+            text,
+            at,
+            first,
+            record,
+            field,
+            alleles[record],
+            samples,
+            ploidy,
+            calls,
+            row,
+            phased,
+            row_phased,
+            keep,
+            found,
+            report,
         )
         if status != FINE:
             return
@@ -313,79 +330,121 @@ def read_calls(
 
 @njit
 def _samples(
-    text, at, sample, record, field, alleles, samples, ploidy,
-    calls, row, phased, row_phased, keep, found, report,
-):
+    text: NDArray[np.uint8],
+    at: int,
+    sample: int,
+    record: int,
+    field: int,
+    alleles: int,
+    samples: int,
+    ploidy: int,
+    calls: NDArray[Any],
+    row: int,
+    phased: NDArray[np.uint8],
+    row_phased: int,
+    keep: bool,
+    found: NDArray[np.int64],
+    report: NDArray[np.int64],
+) -> int:
     """Read the calls of a record from a sample on; return a status, which is also reported."""
     begin, base = at, at
-    scratch = row if keep else 0
     while True:
         word = _ends(text, base)
         while word != 0:
             end = base + _lowest(word)
             word &= word - _ONE
-            line_end = text[end] == _NEWLINE
             if sample == samples:
-                return _fault(report, MANY_SAMPLES, record, sample, begin)
-            place = scratch + (sample * ploidy if keep else 0)
-            third = text[begin + 3] if end - begin >= 3 else np.uint8(0)
-            quick = False
-            if field == 0 and ploidy == 2 and (begin + 3 == end or third == _COLON):
-                a, b, separator = _allele(text[begin]), _allele(text[begin + 2]), text[begin + 1]
-                most = max(a, b)
-                bar = separator == _BAR
-                if most < 10 and most < alleles and (bar or separator == _SLASH):
-                    calls[place] = a
-                    calls[place + 1] = b
-                    if keep:
-                        phased[row_phased + sample] = bar
-                    if report[MOST_PLOIDY] < 2:
-                        report[MOST_PLOIDY] = 2
-                    quick = True
-            if not quick:
-                stop = end - 1 if line_end and end > begin and text[end - 1] == _RETURN else end
-                first, last = begin, stop
-                status = FINE
-                present = field >= 0
-                for _ in range(field):
-                    while first < stop and text[first] != _COLON:
-                        first += 1
-                    present = first < stop
-                    first += present
-                if present:
-                    last = first
-                    while last < stop and text[last] != _COLON:
-                        last += 1
-                    status = _one_call(text, first, last, ploidy, calls, place, found)
-                else:
-                    calls[place] = -1
-                    for j in range(1, ploidy):
-                        calls[place + j] = -2
-                    found[0], found[1], found[2] = 1, -1, 0
+                return _fault(report, MANY_SAMPLES, record, sample)
+            place = row + sample * ploidy if keep else 0
+            phase = -1
+            if field == 0 and ploidy == 2:
+                phase = _quick_call(text, begin, end, alleles, calls, place)
+            if phase < 0:
+                status = _any_call(
+                    text, begin, end, field, alleles, ploidy, calls, place, found, report
+                )
                 if status != FINE:
-                    return _fault(report, status, record, sample, first)
-                if found[1] >= alleles:
-                    return _fault(report, NO_ALLELE, record, sample, first)
-                if keep:
-                    phased[row_phased + sample] = found[2]
-                report[MOST_PLOIDY] = max(report[MOST_PLOIDY], found[0])
-                if found[0] < ploidy:
-                    report[SHORT] = 1
-                if found[0] > ploidy:
-                    return _fault(report, PLOIDY, record, sample, first)
-                if found[1] > 127 and calls.itemsize == 1:
-                    return _fault(report, WIDE, record, sample, first)
+                    return _fault(report, status, record, sample)
+                phase = found[2]
+            else:
+                report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
+            if keep:
+                phased[row_phased + sample] = phase
             sample += 1
             begin = end + 1
-            if line_end:
-                if sample < samples:
-                    return _fault(report, FEW_SAMPLES, record, sample, end)
-                return FINE
+            if text[end] == _NEWLINE:
+                return FINE if sample == samples else _fault(report, FEW_SAMPLES, record, sample)
         base += PADDING
 
 
+@inlined
+def _quick_call(
+    text: NDArray[np.uint8], begin: int, end: int, alleles: int, calls: NDArray[Any], place: int
+) -> Any:
+    """Read a call of two alleles of one byte; return whether it is phased, or -1 for another."""
+    a, b, separator = _allele(text[begin]), _allele(text[begin + 2]), text[begin + 1]
+    most, bar = max(a, b), separator == _BAR
+    alone = begin + 3 == end or (begin + 3 < end and text[begin + 3] == _COLON)
+    if not alone or most > 9 or most >= alleles or not (bar or separator == _SLASH):
+        return -1
+    calls[place] = a
+    calls[place + 1] = b
+    return np.intp(bar)
+
+
 @njit
-def _fault(report: NDArray[np.int64], status: int, record: int, sample: int, place: int) -> int:
+def _any_call(
+    text: NDArray[np.uint8],
+    begin: int,
+    end: int,
+    field: int,
+    alleles: int,
+    ploidy: int,
+    calls: NDArray[Any],
+    place: int,
+    found: NDArray[np.int64],
+    report: NDArray[np.int64],
+) -> int:
+    """Read the call in a sample's column text[begin:end]; return a status."""
+    if text[end] == _NEWLINE and end > begin and text[end - 1] == _RETURN:
+        end -= 1
+    first, present = begin, field >= 0
+    for _ in range(field):
+        while first < end and text[first] != _COLON:
+            first += 1
+        present = first < end
+        first += present
+    status = FINE
+    if present:
+        last = first
+        while last < end and text[last] != _COLON:
+            last += 1
+        status = _one_call(text, first, last, ploidy, calls, place, found)
+    else:
+        calls[place : place + ploidy] = -2
+        calls[place] = -1
+        found[0], found[1], found[2] = 1, -1, 0
+    if status == FINE:
+        status = judged(found[0], found[1], alleles, ploidy, calls.itemsize, report)
+    return status
+
+
+@njit
+def judged(
+    n: int, most: int, alleles: int, ploidy: int, itemsize: int, report: NDArray[np.int64]
+) -> int:
+    """Report the ploidy of a call; return a status for one that does not fit."""
+    report[MOST_PLOIDY] = max(report[MOST_PLOIDY], n)
+    report[SHORT] |= n < ploidy
+    if most >= alleles:
+        return NO_ALLELE
+    if n > ploidy:
+        return PLOIDY
+    return WIDE if most > 127 and itemsize == 1 else FINE
+
+
+@njit
+def _fault(report: NDArray[np.int64], status: int, record: int, sample: int) -> int:
     """Report what ended the kernel, and where."""
-    report[STATUS], report[RECORD], report[SAMPLE], report[PLACE] = status, record, sample, place
+    report[STATUS], report[RECORD], report[SAMPLE] = status, record, sample
     return status

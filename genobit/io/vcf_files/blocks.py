@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine.options import require_fits
 from genobit.io.inflate import GZIP, codec, inflate
 from genobit.io.kernels.bgzf import find_blocks
 from genobit.io.kernels.vcf_text import PADDING
+from genobit.io.vcf_files.source import Held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -121,11 +123,11 @@ def texts(
 def text_at(
     source: Source, kind: str, table: NDArray[np.int64], first: int, stop: int
 ) -> NDArray[np.uint8]:
-    """Return the text from one place up to another, and at least `PADDING` bytes after it."""
+    """Return the text from one place up to another, a byte for a line end, and `PADDING` bytes."""
     starts, stops, sizes, places = table
     k = int(np.searchsorted(places, first, "right")) - 1
     last = int(np.searchsorted(places, stop, "left"))
-    data = np.zeros(int(sizes[k:last].sum()) + PADDING, np.uint8)
+    data = np.zeros(int(sizes[k:last].sum()) + 1 + PADDING, np.uint8)
     # Blocks follow each other in the file, except where an index leaves some out.
     gaps = np.flatnonzero(starts[k + 1 : last] != stops[k : last - 1]) + k + 1
     for a, b in pairwise([k, *gaps.tolist(), last]):
@@ -136,6 +138,16 @@ def text_at(
     return data[first - int(places[k]) :]
 
 
+def held_in_memory(source: Source) -> Held:
+    """Return a gzip file of one stream as inflated bytes; ValueError if they are too many."""
+    data = bytearray()
+    for part in _stream(source, 0):
+        data += part.data[part.first : part.stop].tobytes()
+        what = f"the inflated text of {source.name} (without a cache, run bgzip on it)"
+        require_fits(what, len(data))
+    return Held(source.name, len(data), source.stamp, bytes(data))
+
+
 def _text(data: Future[NDArray[np.uint8]], first: int, stop: int, place: int, read: int) -> Text:
     return Text(data.result(), first, stop, place, read)
 
@@ -143,7 +155,10 @@ def _text(data: Future[NDArray[np.uint8]], first: int, stop: int, place: int, re
 def _bgzf_parts(source: Source, start: int, stop: int | None) -> Iterator[Part]:
     """Yield bytes of whole blocks, their place in the file, and each block's start and size."""
     at, rest, size = start, b"", 1
-    starts, sizes = np.zeros(_READ // _END_SIZE + 1, np.int64), np.zeros(_READ // _END_SIZE + 1, np.int64)
+    starts, sizes = (
+        np.zeros(_READ // _END_SIZE + 1, np.int64),
+        np.zeros(_READ // _END_SIZE + 1, np.int64),
+    )
     while stop is None or at <= stop:
         more = source.read(at + len(rest), at + len(rest) + _READ)
         raw = rest + more if rest else more
@@ -181,7 +196,7 @@ def _grouped(sizes: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Yield ranges of blocks of together about `PIECE` bytes."""
     groups = (np.cumsum(sizes) - 1) // PIECE
     edges = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), sizes.size]
-    yield from ((a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b)
+    yield from ((a, b) for a, b in pairwise(edges) if a < b)
 
 
 def _plain_parts(source: Source, start: int) -> Iterator[Part]:
@@ -262,7 +277,7 @@ def _stream(source: Source, reserve: int) -> Iterator[Text]:
         data[filled : filled + PADDING] = 0
         yield Text(data, reserve, filled, place, at - len(rest))
         place += filled - reserve
-    if begun and place:
+    if begun and at:
         raise ValueError(_damaged(source.name, at, cut=True))
 
 

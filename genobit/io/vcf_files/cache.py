@@ -143,7 +143,9 @@ class CallWriter:
         self._pool.shutdown(cancel_futures=True)
 
 
-def write_labels(folder: Path, arrays: dict[str, NDArray[Any]], names: dict[str, list[str]]) -> None:
+def write_labels(
+    folder: Path, arrays: dict[str, NDArray[Any]], names: dict[str, list[str]]
+) -> None:
     """Write labels beside the calls."""
     for name, values in arrays.items():
         np.save(folder / f"{name}.npy", values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -11,8 +12,8 @@ import numpy as np
 from genobit.engine.schedule.names import named_layer
 from genobit.io.kernels.vcf_text import SHORT, STATUS
 from genobit.io.vcf_files.blocks import text_at
-from genobit.io.vcf_files.records import Records, format_of
-from genobit.io.vcf_files.scan import read_calls, settle
+from genobit.io.vcf_files.records import Records
+from genobit.io.vcf_files.scan import format_of, read_calls, settle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,15 +43,24 @@ class CallReader:
         table, places = found.blocks.table(), np.concatenate(found.places, axis=1)
         edges = np.cumsum((0, *sizes))
         parts = []
-        for first, stop in zip(edges[:-1], edges[1:], strict=True):
+        for first, stop in pairwise(edges.tolist()):
             here = places[:, first:stop]
-            a, b = (int(np.searchsorted(table[3], x, side)) for x, side in ((here[0].min(), "right"), (here[1].max(), "left")))
-            parts.append((table[:, a - 1 : b].copy(), here.copy(), contigs[first:stop].copy(), int(first)))
+            a = int(np.searchsorted(table[3], here[0].min(), "right"))
+            b = int(np.searchsorted(table[3], here[1].max(), "left"))
+            parts.append(
+                (table[:, a - 1 : b].copy(), here.copy(), contigs[first:stop].copy(), int(first))
+            )
         name, graph = named_layer("vcf-calls", _tasks, self, parts)
         width = self.shape.kept * (self.shape.ploidy * self.shape.dtype.itemsize + 1)
         return da.Array(graph, name, (sizes, (width,)), np.uint8)
 
-    def read(self, table: NDArray[np.int64], places: NDArray[np.int64], contigs: NDArray[np.int32], number: int) -> NDArray[np.uint8]:
+    def read(
+        self,
+        table: NDArray[np.int64],
+        places: NDArray[np.int64],
+        contigs: NDArray[np.int32],
+        number: int,
+    ) -> NDArray[np.uint8]:
         """Return the calls of some records."""
         self.source.require_unchanged()
         form, shape = format_of(self.source.name, self.header), self.shape
@@ -62,6 +72,9 @@ class CallReader:
             base = int(here[0].min())
             text = text_at(self.source, self.header.kind, table, base, int(here[1].max()))
             starts, stops = here - base
+            if not self.header.is_bcf:
+                # The last line of a file may have no end.
+                text[stops[-1] - 1] = ord("\n")
             numbers = np.arange(number + at + 1, number + stop + 1)
             found = form.locate(Records(text, starts, stops, base, numbers))
             part = rows[at:stop]
@@ -78,8 +91,8 @@ class CallReader:
             if report[STATUS]:
                 raise form.fault(found, report)
             if report[SHORT] or shape.ploidy == 1:
-                calls, phased = _alleles(part, shape).copy(), part[:, n_calls:].view(bool)
-                settle(calls, phased, contigs[at:stop], self.haploid)
+                calls, bars = _alleles(part, shape).copy(), part[:, n_calls:].view(np.bool_)
+                settle(calls, bars, contigs[at:stop], self.haploid)
                 part[:, :n_calls] = calls.reshape(stop - at, -1).view(np.uint8)
             at = stop
         return rows
@@ -102,10 +115,11 @@ def _steps(places: NDArray[np.int64]) -> list[int]:
 def alleles_of(decoded: da.Array, shape: Shape) -> da.Array:
     """Return the alleles (variants, samples, ploidy) of decoded calls."""
     chunks = (decoded.chunks[0], (shape.kept,), (shape.ploidy,))
-    return decoded.map_blocks(_alleles, shape, dtype=shape.dtype, chunks=chunks, new_axis=2)
+    make: Any = _alleles
+    return decoded.map_blocks(make, shape, dtype=shape.dtype, chunks=chunks, new_axis=2)
 
 
-def _alleles(rows: NDArray[np.uint8], shape: Shape) -> NDArray[Any]:
+def _alleles(rows: Any, shape: Shape) -> NDArray[Any]:
     size = shape.kept * shape.ploidy * shape.dtype.itemsize
     calls = np.ascontiguousarray(rows[:, :size]) if shape.dtype.itemsize > 1 else rows[:, :size]
     return calls.view(shape.dtype).reshape(rows.shape[0], shape.kept, shape.ploidy)
@@ -114,8 +128,9 @@ def _alleles(rows: NDArray[np.uint8], shape: Shape) -> NDArray[Any]:
 def phases_of(decoded: da.Array, shape: Shape) -> da.Array:
     """Return which calls (variants, samples) of decoded calls are phased."""
     chunks = (decoded.chunks[0], (shape.kept,))
-    return decoded.map_blocks(_phases, shape.kept, dtype=np.bool_, chunks=chunks)
+    make: Any = _phases
+    return decoded.map_blocks(make, shape.kept, dtype=np.bool_, chunks=chunks)
 
 
-def _phases(rows: NDArray[np.uint8], samples: int) -> NDArray[np.bool_]:
+def _phases(rows: Any, samples: int) -> NDArray[np.bool_]:
     return rows[:, -samples:].view(np.bool_)

@@ -127,13 +127,15 @@ def _of_bcf(source: Source, kind: str, text: bytes) -> Header:
     return _header(source, kind, text[_BCF_HEADER:].rstrip(b"\0"), _BCF_HEADER, len(text))
 
 
-def _header(source: Source, kind: str, text: bytes, before: int = 0, size: int | None = None) -> Header:
+def _header(
+    source: Source, kind: str, text: bytes, before: int = 0, size: int | None = None
+) -> Header:
     try:
         lines = tuple(text.decode().splitlines())
     except UnicodeDecodeError as error:
         msg = (
-            f"{source.name} is not UTF-8 text: its header holds the byte 0x{text[error.start]:02x}. "
-            "Convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW."
+            f"{source.name} is not UTF-8 text: its header holds the byte "
+            f"0x{text[error.start]:02x}. Convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW."
         )
         raise ValueError(msg) from error
     last = next((line for line in reversed(lines) if line.startswith("#CHROM")), None)
@@ -141,7 +143,10 @@ def _header(source: Source, kind: str, text: bytes, before: int = 0, size: int |
         raise _no_columns(source)
     columns = last.split("\t")
     if len(columns) <= FIXED_COLUMNS:
-        msg = f"{source.name} has no samples, so no genotypes: its #CHROM line has {len(columns)} columns."
+        msg = (
+            f"{source.name} has no samples, so no genotypes: its #CHROM line has {len(columns)} "
+            "columns."
+        )
         if len(last.split()) > FIXED_COLUMNS:
             msg = (
                 f"{source.name} has blanks in its #CHROM line, where a VCF has tabs: "
@@ -149,11 +154,18 @@ def _header(source: Source, kind: str, text: bytes, before: int = 0, size: int |
             )
         raise ValueError(msg)
     samples = tuple(columns[FIXED_COLUMNS:])
-    twice = {name for name in samples if samples.count(name) > 1} if len(set(samples)) < len(samples) else ()
+    twice = (
+        {name for name in samples if samples.count(name) > 1}
+        if len(set(samples)) < len(samples)
+        else ()
+    )
     if twice:
         name = next(x for x in samples if x in twice)
         at = samples.index(name, samples.index(name) + 1)
-        msg = f"{source.name}: sample {at + 1} ({name!r}) has the name of an earlier one. Rename it with 'bcftools reheader -s'."
+        msg = (
+            f"{source.name}: sample {at + 1} ({name!r}) has the name of an earlier one. Rename it "
+            "with 'bcftools reheader -s'."
+        )
         raise ValueError(msg)
     return Header(kind, before > 0, len(text) if size is None else size, lines, samples)
 
@@ -167,7 +179,9 @@ def _declared(lines: tuple[str, ...], key: str) -> Iterator[tuple[int | None, st
             yield int(number[1]) if number else None, name[1]
 
 
-def _numbered(found: list[tuple[int | None, str]] | Iterator[tuple[int | None, str]]) -> dict[int, str]:
+def _numbered(
+    found: list[tuple[int | None, str]] | Iterator[tuple[int | None, str]],
+) -> dict[int, str]:
     """Return names by number: that of the line, or the next one for a name that is new."""
     by_number: dict[int, str] = {}
     known: set[str] = set()

@@ -35,14 +35,17 @@ class Index:
     min_shift: int
     depth: int
     bins: list[dict[int, tuple[int, list[Pair]]]]
-    """By contig and bin: the offset before which no record reaches the bin, and ranges of offsets."""
+    """By contig and bin: the first offset of records that reach it, and ranges of offsets."""
     linear: list[list[int]]
     """By contig and 16 kb: the first offset (.tbi only)."""
 
     @property
     def last(self) -> int:
         """The largest offset."""
-        return max((b for contig in self.bins for _, ranges in contig.values() for _, b in ranges), default=0)
+        return max(
+            (b for contig in self.bins for _, ranges in contig.values() for _, b in ranges),
+            default=0,
+        )
 
     def spans(self, contig: str, first: int, last: int | None) -> list[Span]:
         """Return the parts of the file with all records of a range of positions, from 1."""
@@ -66,7 +69,7 @@ class Index:
         return _merged(sorted(found))
 
     def _least(self, bins: dict[int, tuple[int, list[Pair]]], begin: int) -> int:
-        """Return the offset before which no record reaches a position, by the nearest bin before."""
+        """Return the first offset of records that may reach a position."""
         which = ((1 << 3 * self.depth) - 1) // 7 + (begin >> self.min_shift)
         while which not in bins and which > 0:
             parent = (which - 1) >> 3
@@ -180,7 +183,9 @@ def _require_fits_file(index: Index, source: Source, header: Header) -> None:
     if fits and header.kind == BGZF:
         with ThreadPoolExecutor(1) as pool:
             try:
-                found = next(texts(source, BGZF, Blocks(), pool.submit, start=begins, ahead=0), None)
+                found = next(
+                    texts(source, BGZF, Blocks(), pool.submit, start=begins, ahead=0), None
+                )
             except ValueError:
                 fits = False
             else:
@@ -193,7 +198,8 @@ def _require_fits_file(index: Index, source: Source, header: Header) -> None:
 
 def _bins(begin: int, end: int, min_shift: int, depth: int) -> list[int]:
     """Return the numbers of all bins that overlap positions begin:end, from 0."""
-    found, first, shift = [], 0, min_shift + 3 * depth
+    found: list[int] = []
+    first, shift = 0, min_shift + 3 * depth
     for level in range(depth + 1):
         found += range(first + (begin >> shift), first + ((max(end, begin + 1) - 1) >> shift) + 1)
         first += 1 << (3 * level)

@@ -13,12 +13,11 @@ from genobit.io.kernels.vcf_labels import encode_texts, spread_alleles
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genobit.io.vcf_files.records import Labels
     from genobit.io.vcf_files.scan import Found
 
 
 def arrays_of(found: Found) -> tuple[dict[str, NDArray[Any]], dict[str, list[str]]]:
-    """Return the labels of all records as numbers and one buffer of text, and names by dimension."""
+    """Return labels of all records as numbers and one buffer of text, and names by dimension."""
     labels = found.labels
     offsets = np.cumsum([0, *(part.buffer.size for part in labels)])
     buffer = np.concatenate([np.zeros(0, np.uint8), *(part.buffer for part in labels)])

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-import zarr
 
-from genobit.data.checks import is_whole
-from genobit.engine.options import require_fits
 from genobit.engine.spelling import did_you_mean
 from genobit.io._cache import cached_store
 from genobit.io._chunks import row_chunks
 from genobit.io._new_store import new_store
 from genobit.io._stored import lazy
 from genobit.io._zarr import COUNTED_ALLELE
-from genobit.io.vcf_files.blocks import BGZF, STREAM
+from genobit.io.vcf_files.blocks import BGZF, PLAIN, STREAM, held_in_memory
 from genobit.io.vcf_files.cache import CALLS, CallWriter, chunk_rows, read_labels, write_labels
 from genobit.io.vcf_files.calls import CallReader, alleles_of, phases_of
 from genobit.io.vcf_files.header import read_header
@@ -71,38 +68,45 @@ class Request:
     @property
     def region(self) -> str | None:
         """The region as text, or None."""
-        return str(self.select.region) if isinstance(self.select, InRegion) else None
+        if not isinstance(self.select, InRegion):
+            return None
+        return str(self.select.region or self.select.text.strip())
 
     def key(self) -> str:
         """Return a file name that depends on all that decides the content."""
         index = self.select.index if isinstance(self.select, InRegion) else None
         key = (
-            self.source.name, self.source.stamp, self.region,
+            self.source.name,
+            self.source.stamp,
+            self.region,
             None if self.chosen is None else self.chosen.tolist(),
-            None if index is None else index.source.stamp, _READER,
+            None if index is None else index.source.stamp,
+            _READER,
         )
         stem = self.source.name.rpartition("/")[2].split(".")[0] or "vcf"
         return f"{stem}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}"
 
-    def scan(self, sink: Any, progress: bool | None = None) -> tuple[Found, Any]:
+    def scan(self, sink: Any) -> tuple[Found, Any]:
         """Pass over the file; raise ValueError if nothing is found."""
         whole = Span(skip=self.header.size)
         spans = self.select.spans(whole)
-        found, target = scan(self.source, self.header, spans, self.chosen, self.select.keep, sink, progress)
+        found, target = scan(self.source, self.header, spans, self.chosen, self.select.keep, sink)
         if not found.places:
             if isinstance(self.select, InRegion):
                 raise self.select.nothing(self.source.name)
             raise ValueError(f"{self.source.name} has no records.")
         if not found.called:
             msg = (
-                f"{self.source.name} has no genotypes: no record that was read has GT in its FORMAT "
-                "column. Call genotypes first, or open the file that has them."
+                f"{self.source.name} has no genotypes: no record that was read has GT in its "
+                "FORMAT column. Call genotypes first, or open the file that has them."
             )
             raise ValueError(msg)
         return found, target
 
 
-def open_cached(request: Request, chunks: int | None, cache_dir: str | os.PathLike[str] | None) -> xr.Dataset:
+def open_cached(
+    request: Request, chunks: int | None, cache_dir: str | os.PathLike[str] | None
+) -> xr.Dataset:
     """Open a file through its cache, which is written if it is missing."""
 
     def build(folder: Path) -> None:
@@ -119,7 +123,9 @@ def open_cached(request: Request, chunks: int | None, cache_dir: str | os.PathLi
             try:
                 found, writer = request.scan(sink)
                 arrays, names = arrays_of(found)
-                writer.finish(np.concatenate([part.contigs for part in found.labels]), found.haploid)
+                writer.finish(
+                    np.concatenate([part.contigs for part in found.labels]), found.haploid
+                )
             finally:
                 for writer in writers:
                     writer.close()
@@ -141,7 +147,10 @@ def open_cached(request: Request, chunks: int | None, cache_dir: str | os.PathLi
 
 def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
     """Open a file without writing anything: chunks inflate their own blocks when computed."""
-    found, _ = request.scan(lambda shape: None)
+    if request.header.kind == STREAM:
+        held = held_in_memory(request.source)
+        request = replace(request, source=held, header=replace(request.header, kind=PLAIN))
+    found, _ = request.scan(lambda _shape: None)
     arrays, names = arrays_of(found)
     shape = found.shape
     n = arrays["variant_position"].size
@@ -154,10 +163,16 @@ def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
     )
 
 
-def _dataset(request: Request, calls: Any, phased: Any, labels: dict[str, xr.Variable]) -> xr.Dataset:
+def _dataset(
+    request: Request, calls: Any, phased: Any, labels: dict[str, xr.Variable]
+) -> xr.Dataset:
     names = np.array(request.names, object)
     variables = {
-        "call_genotype": (("variants", "samples", "ploidy"), calls, {"counted_allele": COUNTED_ALLELE}),
+        "call_genotype": (
+            ("variants", "samples", "ploidy"),
+            calls,
+            {"counted_allele": COUNTED_ALLELE},
+        ),
         "call_genotype_phased": (("variants", "samples"), phased),
         **dict(sorted(labels.items(), key=lambda item: _ORDER.index(item[0]))),
         "sample_id": ("samples", names),
@@ -169,8 +184,14 @@ def _dataset(request: Request, calls: Any, phased: Any, labels: dict[str, xr.Var
 
 
 _ORDER = (
-    "variant_allele", "variant_contig", "variant_filter", "variant_id", "variant_position",
-    "variant_quality", "contig_id", "filter_id",
+    "variant_allele",
+    "variant_contig",
+    "variant_filter",
+    "variant_id",
+    "variant_position",
+    "variant_quality",
+    "contig_id",
+    "filter_id",
 )
 
 
@@ -187,7 +208,9 @@ def _places(samples: Sequence[str], known: tuple[str, ...], name: str) -> NDArra
     place = {sample: k for k, sample in enumerate(known)}
     for k, sample in enumerate(wanted):
         if sample not in place:
-            msg = f"samples[{k}] is {sample!r}, which {name} lacks{did_you_mean(str(sample), known)}"
+            msg = (
+                f"samples[{k}] is {sample!r}, which {name} lacks{did_you_mean(str(sample), known)}"
+            )
             raise ValueError(msg)
         if sample in wanted[:k]:
             msg = f"samples[{k}] is {sample!r} again: name each sample once."

@@ -13,22 +13,29 @@ import numpy as np
 from genobit.engine.progress import bar
 from genobit.io.kernels import vcf_text
 from genobit.io.kernels.vcf_text import MOST_PLOIDY, SHORT, STATUS
+from genobit.io.vcf_files.bcf_format import BcfFormat
 from genobit.io.vcf_files.blocks import Blocks, texts
 from genobit.io.vcf_files.header import Header
-from genobit.io.vcf_files.records import format_of, whole_records
+from genobit.io.vcf_files.records import whole_records
+from genobit.io.vcf_files.text_format import TextFormat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from genobit.io.vcf_files.records import BcfFormat, Labels, Records, TextFormat
+    from genobit.io.vcf_files.records import Labels, Records
     from genobit.io.vcf_files.source import Source
 
     Haploid = dict[int, NDArray[np.bool_]]
 
 RESERVE = 2**18
 """Room before a piece for a record that is cut; a longer one is copied."""
+
+
+def format_of(name: str, header: Header) -> TextFormat | BcfFormat:
+    """Return the format of a file."""
+    return BcfFormat(name, header) if header.is_bcf else TextFormat(name, header)
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,7 @@ class Sink(Protocol):
 
     def room(self, rows: int) -> Iterator[tuple[Any, int, int]]:
         """Yield chunks for the next rows, the first row in each, and the number of rows."""
+
     def filled(self, chunk: Any, rows: int, *, short: bool) -> None:
         """Say that rows of a chunk have been read."""
 
@@ -115,7 +123,6 @@ def scan(
     chosen: NDArray[np.intp] | None,
     wanted: Callable[[Records, list[str]], NDArray[np.bool_] | None],
     sink: Callable[[Shape], Sink | None],
-    progress: bool | None = None,
 ) -> tuple[Found, Any]:
     """Pass over spans of a file, again if a later call needs a larger ploidy than those before.
 
@@ -128,7 +135,7 @@ def scan(
         target = sink(shape)
         try:
             with ThreadPoolExecutor(n_threads()) as pool:
-                _Pass(source, header, found, target, pool, first).run(spans, wanted, progress)
+                _Pass(source, header, found, target, pool, first=first).run(spans, wanted)
         except Grow as more:
             dtype = np.dtype(np.int16) if more.wide else shape.dtype
             shape, first = Shape(more.ploidy, dtype, shape.samples, chosen), False
@@ -144,6 +151,7 @@ class _Pass:
         found: Found,
         sink: Sink | None,
         pool: ThreadPoolExecutor,
+        *,
         first: bool,
     ) -> None:
         self.source, self.header, self.found, self.sink = source, header, found, sink
@@ -155,11 +163,16 @@ class _Pass:
         self,
         spans: Sequence[Span],
         wanted: Callable[[Records, list[str]], NDArray[np.bool_] | None],
-        progress: bool | None,
     ) -> None:
         total = sum((self.source.size if s.stop is None else s.stop) - s.start for s in spans)
-        settings = {"unit": "B", "unit_scale": True, "desc": "open_vcf", "leave": False}
-        with bar(progress=progress, total=max(total, 1), **settings) as shown:
+        with bar(
+            progress=None,
+            total=max(total, 1),
+            unit="B",
+            unit_scale=True,
+            desc="open_vcf",
+            leave=False,
+        ) as shown:
             for span in spans:
                 before = span.start
                 for records, read in self.records(span):
@@ -179,15 +192,23 @@ class _Pass:
     def records(self, span: Span) -> Iterator[tuple[Records, int]]:
         blocks = self.found.blocks
         pieces = texts(
-            self.source, self.header.kind, blocks, self.pool.submit,
-            start=span.start, stop=span.stop, reserve=RESERVE, ahead=self.ahead,
+            self.source,
+            self.header.kind,
+            blocks,
+            self.pool.submit,
+            start=span.start,
+            stop=span.stop,
+            reserve=RESERVE,
+            ahead=self.ahead,
         )
         yield from whole_records(pieces, self.found.form, span.skip, whole=span.stop is None)
 
     def take(self, records: Records) -> None:
         self.found.places.append(np.stack([records.starts, records.stops]) + records.shift)
         shape, at = self.found.shape, 0
-        rows = iter([(None, 0, len(records))]) if self.sink is None else self.sink.room(len(records))
+        rows = (
+            iter([(None, 0, len(records))]) if self.sink is None else self.sink.room(len(records))
+        )
         for chunk, first, n in rows:
             part = records.chosen(slice(at, at + n))
             at += n

@@ -60,3 +60,17 @@ class Source:
             return Source.of(self.name + suffix)
         except (FileNotFoundError, OSError):
             return None
+
+
+@dataclass(frozen=True)
+class Held(Source):
+    """A file that was inflated into memory, because it can be inflated only from its start."""
+
+    data: bytes = b""
+
+    def read(self, start: int, stop: int) -> bytes:
+        """Return bytes start:stop of the inflated file."""
+        return self.data[start:stop]
+
+    def require_unchanged(self) -> None:
+        """Do nothing: the data are here."""

@@ -1,0 +1,176 @@
+"""Records of BCF: typed values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genobit.data.guards.bounded import TEXT_COST
+from genobit.engine.options import require_fits
+from genobit.io.kernels import bcf, vcf_text
+from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
+from genobit.io.vcf_files.records import Fault, Labels, Records, require_unicode, wrong_call
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from genobit.io.vcf_files.header import Header
+
+
+class BcfFormat:
+    """Records of BCF: typed values."""
+
+    def __init__(self, name: str, header: Header) -> None:
+        self.name, self.samples = name, header.samples
+        by_number = header.contig_by_number()
+        self.contigs = [by_number.get(k, "") for k in range(max(by_number, default=-1) + 1)]
+        self._words = header.word_by_number()
+        self._key = next((k for k, word in self._words.items() if word == "GT"), -1)
+
+    def split(
+        self, text: NDArray[np.uint8], first: int, stop: int, starts: NDArray[np.int64]
+    ) -> tuple[int, int]:
+        """Fill the starts of whole records; return their number and the place after."""
+        n, end = bcf.record_starts(text, first, stop, starts)
+        if end + 8 <= stop and n < starts.size:
+            require_fits(f"{self.name}: a record", int(bcf.record_size(text, end)), TEXT_COST)
+        return n, end
+
+    def end(self, rest: bytes) -> bytes:
+        """Return the last record of a text that ends without a mark."""
+        msg = (
+            f"{self.name} is truncated: {len(rest):,} bytes after its last whole record. Copy it "
+            "again."
+        )
+        raise Fault(msg)
+
+    def locate(self, records: Records) -> Records:
+        """Find the parts of records; raise ValueError with the place of a fault."""
+        n = len(records)
+        places, positions, alleles = (
+            np.empty((n, 8), np.int64),
+            np.empty(n, np.int64),
+            np.empty(n, np.int64),
+        )
+        report = np.zeros(ENTRIES, np.int64)
+        bcf.read_places(
+            records.text,
+            records.starts,
+            self._key,
+            len(self.samples),
+            places,
+            positions,
+            alleles,
+            report,
+        )
+        contigs = places[:, bcf.CONTIG]
+        if not report[STATUS]:
+            known = np.array([bool(name) for name in self.contigs], bool)
+            lost = (
+                np.flatnonzero(
+                    (contigs >= known.size) | ~known[np.minimum(contigs, known.size - 1)]
+                )
+                if known.size
+                else np.arange(n)
+            )
+            if lost.size:
+                report[STATUS], report[RECORD] = vcf_text.BAD_RECORD, lost[0]
+        found = Records(
+            records.text,
+            records.starts,
+            records.stops,
+            records.shift,
+            records.numbers,
+            places,
+            contigs.astype(np.int32),
+            positions,
+            alleles,
+            int(report[CALLED]),
+        )
+        if report[STATUS]:
+            raise self.fault(found, report)
+        return found
+
+    def labels(self, records: Records) -> Labels:
+        """Return the labels of located records."""
+        n, where = len(records), records.where
+        room = where[:, bcf.FILTER_END] - where[:, bcf.ID] + 1
+        buffer = np.empty(int(room.sum()), np.uint8)
+        ids, filters = np.empty((n, 2), np.int64), np.empty((n, 2), np.int64)
+        alleles = np.empty((int(records.alleles.sum()), 2), np.int64)
+        bits = np.empty(n, np.uint32)
+        plain = bcf.copy_labels(
+            records.text,
+            records.starts,
+            where,
+            records.alleles,
+            buffer,
+            ids,
+            alleles,
+            filters,
+            bits,
+        )
+        if not plain:
+            require_unicode(self.name, records, buffer, ids[:, 0], filters[:, 0])
+        return Labels(
+            buffer,
+            ids,
+            alleles,
+            records.alleles,
+            filters,
+            bits.view(np.float32),
+            records.contigs,
+            records.positions,
+        )
+
+    def calls(
+        self,
+        records: Records,
+        ploidy: int,
+        calls: NDArray[Any],
+        phased: NDArray[np.uint8],
+        steps: tuple[int, int],
+    ) -> NDArray[np.int64]:
+        """Read calls, and return the report of the kernel."""
+        report = np.zeros(ENTRIES, np.int64)
+        bcf.read_calls(
+            records.text,
+            records.where,
+            records.alleles,
+            len(self.samples),
+            ploidy,
+            calls,
+            steps[0],
+            phased,
+            steps[1],
+            report,
+        )
+        return report
+
+    def filter_names(self, texts: list[bytes]) -> list[list[str]]:
+        """Return the names of the filters in texts of FILTER."""
+        found = []
+        for text in texts:
+            kind, octets = text[0] & 15, {1: 1, 2: 2, 3: 4}.get(text[0] & 15, 1)
+            at = 1
+            if text[0] >> 4 == 15:
+                at = 2 + {1: 1, 2: 2, 3: 4}.get(text[1] & 15, 1)
+            numbers = np.frombuffer(text[at:], f"<i{octets}") if kind in {1, 2, 3} else np.zeros(0)
+            found.append([self._words.get(int(k), f"filter{k}") for k in numbers if k >= 0])
+        return found
+
+    def fault(self, records: Records, report: NDArray[np.int64]) -> Fault:
+        """Return the error for what a kernel reports."""
+        status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
+        where = ""
+        if record < records.contigs.size and 0 <= records.contigs[record] < len(self.contigs):
+            where = f" ({self.contigs[records.contigs[record]]}:{records.positions[record]})"
+        place = f"{self.name}, record {records.numbers[record]:,}{where}"
+        if status in (vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):
+            return Fault(f"{place} has {sample} samples where the header has {len(self.samples)}.")
+        if status in (vcf_text.BAD_RECORD, vcf_text.BAD_POSITION, vcf_text.NO_CALL):
+            return Fault(f"{place} is damaged. Copy the file again.")
+        return Fault(
+            f"{place}, sample {self.samples[sample]!r}: {wrong_call(status, '', records, record)}"
+        )
