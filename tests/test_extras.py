@@ -152,9 +152,7 @@ def explore_array():
 calls = {
     "aiohttp": [lambda: gb.open_plink("http://127.0.0.1:9/cohort.bed")],
     "anywidget": [explore, explore_array],
-    "bio2zarr": [vcf],
     "bokeh": [plots, explore, explore_array],
-    "cyvcf2": [vcf],
     "dendropy": [lambda: gb.sample_alignment()],
     "holoviews": [plots, explore, explore_array, lambda: command("demo")],
     "ipywidgets": [explore, explore_array, lambda: cohort().genobit.explore()],

@@ -14,9 +14,7 @@ from tests.programs import run
 
 ROOT = Path(__file__).parents[1]
 HEAVY = (
-    "bio2zarr",
     "bokeh",
-    "cyvcf2",
     "dask",
     "distributed",
     "holoviews",

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 EXTRAS = {
     "aiohttp": "remote",
     "anywidget": "viz",
-    "bio2zarr": "io",
     "bokeh": "viz",
-    "cyvcf2": "io",
     "dendropy": "trees",
     "distributed": "cluster",
     "holoviews": "viz",
@@ -34,7 +32,7 @@ EXTRAS = {
 """Extra in `pyproject.toml` that installs each optional package."""
 REQUIREMENTS = {
     "cluster": ("distributed",),
-    "io": ("bio2zarr[vcf]", "cyvcf2", "pyarrow"),
+    "io": ("pyarrow",),
     "pgen": ("pgenlib",),
     "remote": ("aiohttp", "s3fs"),
     "sample": ("msprime",),
@@ -53,10 +51,10 @@ def install_command(package: str) -> str:
     Examples
     --------
     >>> install_command("pyarrow")
-    'pip install "bio2zarr[vcf]" cyvcf2 pyarrow'
+    'pip install pyarrow'
     """
     named = REQUIREMENTS[EXTRAS[package]]
-    return " ".join(["pip install", *(f'"{n}"' if "[" in n else n for n in named)])
+    return " ".join(["pip install", *named])
 
 
 def require(user: str, *packages: str) -> None:

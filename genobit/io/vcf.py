@@ -120,8 +120,8 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     - `call_genotype` and other fields of several dimensions, lazy. Calls are as stored: allele
       index, -1 missing. If a call has a lower ploidy, -2 fills its unused places.
       `call_genotype.attrs["counted_allele"]` states that a dosage counts ALT.
-    - labels in memory: `variant_position` (int64), `variant_contig` (int32), `variant_id`,
-      `variant_allele`, `sample_id`, `contig_id`. Text is an object array of str.
+    - labels: `variant_position` (int64) and `variant_contig` (int32) in memory, `variant_id` and
+      `variant_allele` read when somebody looks, `sample_id`, `contig_id`. Text is objects of str.
 
     Raises
     ------

@@ -23,7 +23,7 @@ PACKAGES = (
     "distributed",
     "holoviews",
     "jupyterlab",
-    "cyvcf2",
+    "isal",
     "pyarrow",
     "msprime",
     "dendropy",

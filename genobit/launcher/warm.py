@@ -42,7 +42,7 @@ def warm(*analyses: str) -> None:
     ----------
     *analyses
         Names of analyses: ``"ld"``, ``"grm"``, ``"pca"``, ``"kendall"``, ``"epistasis"``,
-        ``"parsimony"``, ``"similarity"``, ``"quality"``.
+        ``"parsimony"``, ``"similarity"``, ``"quality"``, ``"readers"``.
 
     Raises
     ------
@@ -196,6 +196,24 @@ def _quality() -> None:
         ds.genobit.sample_stats().compute()
 
 
+def _readers() -> None:
+    import tempfile
+    from pathlib import Path
+
+    from genobit.io.vcf import open_vcf
+    from genobit.io.writers.vcf import to_vcf
+
+    for ds in _cohorts():
+        whole = ds.assign(
+            variant_allele=(("variants", "alleles"), np.full((VARIANTS, 2), ["A", "C"])),
+            sample_id=("samples", np.arange(SAMPLES).astype(str)),
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "cohort.vcf.gz"
+            to_vcf(whole.assign(contig_id=("contigs", ["1"])), path)
+            open_vcf(path, cache_dir=False).compute()
+
+
 ANALYSES: dict[str, Callable[[], None]] = {
     "epistasis": _epistasis,
     "parsimony": _parsimony,
@@ -205,5 +223,6 @@ ANALYSES: dict[str, Callable[[], None]] = {
     "pca": _pca,
     "quality": _quality,
     "similarity": _similarity,
+    "readers": _readers,
 }
 """Function that runs each analysis. The analyses that take longest to compile are first."""

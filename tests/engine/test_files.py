@@ -22,9 +22,9 @@ import genobit as gb
 from genobit.data.pairs.network import Network
 from genobit.engine.files import disk_full_named, is_address, local_path, replacing
 from genobit.engine.schedule.checkpoints import Checkpoint
-from genobit.io import vcf
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
+from genobit.io.vcf_files import cache, opened
 from genobit.visual.explorer.files import write_new
 from tests.cohorts import cohort, random_calls
 
@@ -80,7 +80,6 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
 }
 READERS: dict[str, Callable[[Any], Any]] = {
     "open_bgen": gb.open_bgen,
-    "open_vcf": gb.open_vcf,
     "open_alignment": gb.open_alignment,
     "open_gcta": gb.open_gcta,
     "open_plink_rel": gb.open_plink_rel,
@@ -235,8 +234,6 @@ def test_a_full_disk__leaves_no_part_of_a_table_and_is_named(
 def test_a_full_disk_of_the_cache__is_no_damaged_vcf(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import bio2zarr.vcf
-
     columns = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", "S1"]
     record = ["22", "1000", "rs1", "A", "G", ".", "PASS", ".", "GT", "0|1"]
     lines = ["##fileformat=VCFv4.3", "\t".join(columns), "\t".join(record)]
@@ -248,7 +245,7 @@ def test_a_full_disk_of_the_cache__is_no_damaged_vcf(
     def early(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for place, name, how in ((bio2zarr.vcf, "convert", full), (vcf, "write_contigs", early)):
+    for place, name, how in ((cache.CallWriter, "_put", full), (opened, "write_labels", early)):
         monkeypatch.setattr(place, name, how)
         with pytest.raises(OSError, match=r"No space left .*cache_dir=.*cache") as found:
             gb.open_vcf(tmp_path / "a.vcf", cache_dir=tmp_path / "cache")

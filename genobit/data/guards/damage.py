@@ -35,7 +35,7 @@ def named_damage(path: Path) -> Iterator[None]:
 def named_failure(what: object, remedy: str) -> Iterator[None]:
     """Turn every error of another library's reader into a ValueError that names the file.
 
-    cyvcf2, zarr, numcodecs and pyarrow raise any kind of error for a bad byte, including bare
+    zarr, numcodecs and pyarrow raise any kind of error for a bad byte, including bare
     Exception, KeyError, MemoryError and SystemError. Keep the block to calls of such a library.
     ``what`` is the file and the part that is read; ``remedy`` is a sentence.
     """
