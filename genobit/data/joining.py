@@ -87,7 +87,7 @@ def join(
     wanted = _wanted(ds, source, keys, columns)
     frame = source.read(keys.columns.values())
     theirs = _labels_of_rows(source, frame, keys, ours)
-    for known in _names_in_files(ours):
+    for known in _names_in_files(ds, ours):
         matched = keys._replace(labels=_merged(known))
         places = _places(matched.labels, theirs)
         if (places >= 0).any():
@@ -194,20 +194,13 @@ def _places(ours: NDArray[np.object_], theirs: NDArray[np.object_]) -> NDArray[n
 
 
 def _names_in_files(
-    ours: dict[str, NDArray[np.object_]],
+    ds: xr.Dataset, ours: dict[str, NDArray[np.object_]]
 ) -> Iterator[dict[str, NDArray[np.object_]]]:
-    """Yield keys with the names that a file may have, the likeliest first.
-
-    Readers write FAMILY_INDIVIDUAL as `sample_id` where individual ids repeat. A selection of
-    samples does not tell whether they repeated.
-    """
+    """Yield keys with individual ids as files have them, then with the names of the Dataset."""
     if {FAMILY, model.SAMPLE_ID} <= ours.keys():
-        both = ours[FAMILY], ours[model.SAMPLE_ID]
-        yield {**ours, model.SAMPLE_ID: labels.individuals(*both)}
-        yield ours
-        yield {**ours, model.SAMPLE_ID: labels.without_family(*both)}
-    else:
-        yield ours
+        names, attrs = ours[model.SAMPLE_ID], ds[model.SAMPLE_ID].attrs
+        yield {**ours, model.SAMPLE_ID: labels.individuals(ours[FAMILY], names, attrs)}
+    yield ours
 
 
 def _shown(key: str) -> str:

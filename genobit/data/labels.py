@@ -27,6 +27,8 @@ ID_OF = {model.VARIANTS: model.VARIANT_ID, model.SAMPLES: model.SAMPLE_ID, "node
 FAMILY = "sample_family_id"
 NO_FAMILY = "0"
 """Code of PLINK and GCTA for a missing family id."""
+JOINED = {"ids": "FAMILY_INDIVIDUAL"}
+"""Mark of readers on a `sample_id` that has the family before the id, as ids of the file repeat."""
 
 
 def text(values: Any, name: str = "labels", *, missing: str | None = "") -> NDArray[np.object_]:
@@ -411,20 +413,12 @@ def ids(data: xr.Dataset | xr.DataArray, dim: str) -> NDArray[np.object_] | None
     return None if index is None or index.dtype.kind not in "OSUT" else text(index, dim)
 
 
-def individuals(families: NDArray[np.object_], names: NDArray[np.object_]) -> NDArray[np.object_]:
-    """Return individual ids as files have them, with the family beside them.
-
-    Undoes FAMILY_INDIVIDUAL, which readers write as `sample_id` where individual ids repeat.
-    """
-    bare = without_family(families, names)
-    joined = bool((bare != names).all()) and pd.Index(bare).has_duplicates
-    return bare if joined else names
-
-
-def without_family(
-    families: NDArray[np.object_], names: NDArray[np.object_]
+def individuals(
+    families: NDArray[np.object_], names: NDArray[np.object_], attrs: Mapping[Any, Any]
 ) -> NDArray[np.object_]:
-    """Return names without the family that stands before them."""
+    """Return individual ids as files have them, given the attributes of the names."""
+    if not JOINED.items() <= attrs.items():
+        return names
     pairs = zip(families.tolist(), names.tolist(), strict=True)
     return text([name.removeprefix(f"{family}_") for family, name in pairs])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,23 +94,27 @@ def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
             f"grm.assign_coords({ID}_0=({DIMS[0]!r}, names))"
         )
         raise KeyError(msg)
-    individuals = text(grm[f"{ID}_0"].values).tolist()
+    individuals = grm[f"{ID}_0"]
     known = f"{FAMILY}_0" in grm.coords
-    return id_pairs(individuals, text(grm[f"{FAMILY}_0"].values).tolist() if known else None)
+    families = text(grm[f"{FAMILY}_0"].values) if known else None
+    return id_pairs(text(individuals.values), families, individuals.attrs)
 
 
-def id_pairs(individuals: list[str], families: list[str] | None) -> list[tuple[str, str]]:
+def id_pairs(
+    names: NDArray[np.object_],
+    families: NDArray[np.object_] | None,
+    attrs: Mapping[Any, Any],
+) -> list[tuple[str, str]]:
     """Return family and individual id of each sample, as written to a file of samples.
 
-    Raises ValueError for an id that is empty or has white space, or for two samples with the same
-    ids.
+    ``attrs`` are the attributes of ``names``. Raises ValueError for an id that is empty or has
+    white space, or for two samples with the same ids.
     """
     if families is None:
-        families = [NO_FAMILY] * len(individuals)
+        families = np.full(names.size, NO_FAMILY, object)
     else:
-        both = text(families), text(individuals)
-        individuals = labels.individuals(*both).tolist()
-    pairs = list(zip(families, individuals, strict=True))
+        names = labels.individuals(families, names, attrs)
+    pairs = list(zip(families.tolist(), names.tolist(), strict=True))
     first: dict[tuple[str, str], int] = {}
     for k, pair in enumerate(pairs):
         if any(not name or len(name.split()) != 1 or name != name.strip() for name in pair):
@@ -130,12 +134,13 @@ def id_text(pairs: Sequence[tuple[str, str]]) -> str:
     return "".join(f"{family}\t{name}\n" for family, name in pairs)
 
 
-def read_ids(path: Path) -> dict[str, NDArray[Any]]:
+def read_ids(path: Path) -> dict[str, xr.Variable]:
     """Read an id file of GCTA, PLINK 1.9 or plink2, with or without a header.
 
     Returns ``sample_id`` as `open_plink` makes it, and ``sample_family_id`` unless all are 0, as
-    arrays of str objects. Raises FileNotFoundError for a missing file, and ValueError for a file
-    without samples, a line with the wrong number of fields, or two equal samples.
+    variables of str objects. Raises FileNotFoundError for a missing file, and
+    ValueError for a file without samples, a line with the wrong number of fields, or two equal
+    samples.
     """
     from genobit.io._plink_text import sample_ids
 
@@ -161,20 +166,22 @@ def read_ids(path: Path) -> dict[str, NDArray[Any]]:
         raise ValueError(msg)
     table = dict(zip(columns, np.array(rows, object).T, strict=True))
     family = table.get("FID", np.full(len(rows), NO_FAMILY, object))
-    ids = {ID: sample_ids(path, family, table["IID"])}
+    ids = {ID: xr.Variable(model.SAMPLES, *sample_ids(path, family, table["IID"]))}
     if (family != NO_FAMILY).any():
-        ids[FAMILY] = family
+        ids[FAMILY] = xr.Variable(model.SAMPLES, family)
     return ids
 
 
 def labelled(
-    data: da.Array | NDArray[Any], ids: dict[str, NDArray[Any]], attributes: dict[str, Any]
+    data: da.Array | NDArray[Any],
+    ids: dict[str, xr.Variable],
+    attributes: dict[str, Any],
 ) -> xr.DataArray:
     """Return the matrix with ids on both dimensions."""
     coords = {
-        f"{name}_{side}": (dim, values)
+        f"{name}_{side}": (dim, x.values, x.attrs)
         for side, dim in enumerate(DIMS)
-        for name, values in ids.items()
+        for name, x in ids.items()
     }
     return xr.DataArray(data, coords, DIMS, "relationship", attributes)
 

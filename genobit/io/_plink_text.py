@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.data import model, sexes
+from genobit.data import labels, model, sexes
 from genobit.data.guards.bounded import TEXT_COST, require_text_fits
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE, read_plain
 
@@ -90,8 +90,9 @@ def plain_bim(path: Path) -> dict[str, Any] | None:
 def read_fam(path: Path) -> dict[str, np.ndarray]:
     """Return the columns of a .fam file by name.
 
-    `family_id`, `id`, `father_id`, `mother_id`: object arrays of str, "0" for none as in the file;
-    `sex`: int8 of `sexes.from_codes`; `phenotype`: text, for `phenotype_variable`.
+    `family_id`, `individual_id`, `father_id`, `mother_id`: object arrays of str, "0" for none as in
+    the file; `id`: what `sample_ids` makes of them; `sex`: int8 of `sexes.from_codes`; `phenotype`:
+    text, for `phenotype_variable`.
 
     Raises FileNotFoundError for a missing file, and ValueError for a malformed line or for two
     lines with the same family and sample id.
@@ -111,7 +112,7 @@ def fam_columns(path: Path, table: dict[str, np.ndarray]) -> dict[str, np.ndarra
         "sex": sexes.from_codes(table["sex"]),
         "phenotype": table["phenotype"],
     }
-    fam["id"] = sample_ids(path, fam["family_id"], fam.pop("individual_id"))
+    fam["id"], _ = sample_ids(path, fam["family_id"], fam["individual_id"])
     return fam
 
 
@@ -122,9 +123,12 @@ def sample_variables(
     column = f"pd.read_csv({path.name!r}, sep=r'\\s+', header=None)[5]"
     name = "sample_phenotype"
     phenotype = phenotype_variable(fam["phenotype"], name, path.suffix, column)
-    names = ("id", "family_id", "father_id", "mother_id", "sex")
-    return {f"sample_{key}": ("samples", fam[key], {}) for key in names} | {
-        name: ("samples", *phenotype)
+    names = ("family_id", "father_id", "mother_id", "sex")
+    joined = not np.array_equal(fam["id"], fam["individual_id"])
+    return {
+        model.SAMPLE_ID: ("samples", fam["id"], dict(labels.JOINED) if joined else {}),
+        **{f"sample_{key}": ("samples", fam[key], {}) for key in names},
+        name: ("samples", *phenotype),
     }
 
 
@@ -325,15 +329,15 @@ def _phenotypes(text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def sample_ids(
     path: Path, family: np.ndarray, individual: np.ndarray, first: int = 1
-) -> np.ndarray:
-    """Return the individual ids if they are unique, else FAMILY_INDIVIDUAL.
+) -> tuple[np.ndarray, dict[str, str]]:
+    """Return the individual ids if they are unique, else FAMILY_INDIVIDUAL, with attributes.
 
     ``first`` is the number of the first sample's line in the file.
     """
     import pandas as pd
 
     if not pd.Index(individual).has_duplicates:
-        return individual
+        return individual, {}
     joined: np.ndarray = family + "_" + individual
     pairs = pd.MultiIndex.from_arrays([family, individual])
     repeated = pairs.duplicated() | pd.Index(joined).duplicated()
@@ -347,4 +351,4 @@ def sample_ids(
             "be unique: remove or rename one of the two (plink --update-ids)."
         )
         raise ValueError(msg)
-    return joined
+    return joined, dict(labels.JOINED)

@@ -223,11 +223,11 @@ def _chosen(variants: Labels, kept: np.ndarray) -> Labels:
 
 def _samples(
     path: Path, header: Header, sample: str | os.PathLike[str] | None
-) -> dict[str, tuple[str, np.ndarray]]:
+) -> dict[str, tuple[str, np.ndarray, dict[str, str]]]:
     """Return the variables along samples."""
     beside = path.with_suffix(".sample")
     if sample is None and header.sample_ids is not None:
-        return {model.SAMPLE_ID: (model.SAMPLES, _own_ids(path, header.sample_ids))}
+        return {model.SAMPLE_ID: (model.SAMPLES, _own_ids(path, header.sample_ids), {})}
     if sample is None and not beside.is_file():
         msg = (
             f"{path} holds no sample ids, and {beside.name} is not beside it: give the .sample "
@@ -246,10 +246,10 @@ def _samples(
     family = table.get("family", np.full(individual.size, "0", object))
     found = {model.SAMPLE_ID: sample_ids(source, family, individual, FIRST_LINE)}
     if "family" in table:
-        found["sample_family_id"] = family
+        found["sample_family_id"] = family, {}
     if "sex" in table:
-        found["sample_sex"] = table["sex"]
-    return {name: (model.SAMPLES, values) for name, values in found.items()}
+        found["sample_sex"] = table["sex"], {}
+    return {name: (model.SAMPLES, *variable) for name, variable in found.items()}
 
 
 def _own_ids(path: Path, ids: list[str]) -> np.ndarray:

@@ -171,7 +171,7 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
     return grm
 
 
-def _triangle(path: Path, ids: dict[str, NDArray[Any]], names: Path) -> files.LowerTriangle:
+def _triangle(path: Path, ids: dict[str, xr.Variable], names: Path) -> files.LowerTriangle:
     n = ids[files.ID].size
     expected, found = 4 * files.triangle_size(n), path.stat().st_size
     if found != expected:

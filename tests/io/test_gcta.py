@@ -177,7 +177,7 @@ def test_joined_ids_are_written_apart(tmp_path: Path) -> None:
     names = np.array(["A_1", "A_2", "B_1"], object)
     families = np.array(["A", "A", "B"], object)
     grm = matrix(3).assign_coords(
-        sample_id_0=("samples_0", names),
+        sample_id_0=("samples_0", names, {"ids": "FAMILY_INDIVIDUAL"}),
         sample_id_1=("samples_1", names),
         sample_family_id_0=("samples_0", families),
     )
@@ -186,6 +186,8 @@ def test_joined_ids_are_written_apart(tmp_path: Path) -> None:
     back = gb.open_gcta(tmp_path / "g")
     assert back.sample_id_1.values.tolist() == names.tolist()
     assert back.sample_family_id_1.values.tolist() == families.tolist()
+    gb.to_gcta(back[1:, 1:], tmp_path / "h")
+    assert (tmp_path / "h.grm.id").read_text() == "A\t2\nB\t1\n"
 
 
 def test_without_numbers_of_variants(tmp_path: Path) -> None:

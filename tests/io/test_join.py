@@ -99,12 +99,16 @@ def test_family__gives_one_row_to_all_its_samples() -> None:
     assert found.region.values.tolist() == ["south", "north", "south", None, None]
 
 
+JOINED = {"ids": "FAMILY_INDIVIDUAL"}
+
+
 @pytest.mark.parametrize("joined", [True, False], ids=["FAMILY_INDIVIDUAL", "individual"])
 def test_family_and_individual__form_a_key_together(joined: bool) -> None:
     family, own = ["a", "a", "b", "b", "c"], ["1", "2", "1", "2", "1"]
     ids = [f"{x}_{y}" for x, y in zip(family, own, strict=True)] if joined else own
     ds = genotypes().assign(
-        sample_family_id=("samples", family), sample_id=("samples", np.array(ids, object))
+        sample_family_id=("samples", family),
+        sample_id=("samples", np.array(ids, object), JOINED if joined else {}),
     )
     table = pd.DataFrame({"FID": family, "IID": own, "x": range(5)}).iloc[[3, 1, 4, 0]]
     found = ds.genobit.join(table, on=("sample_family_id", "sample_id"))
@@ -154,7 +158,7 @@ def test_families__are_part_of_the_key_of_every_table(tmp_path: Path, form: str,
     names = [f"{family}_{own}" for family, own in zip(FAMILIES, WITHIN, strict=True)]
     ds = genotypes().assign(
         sample_family_id=("samples", FAMILIES),
-        sample_id=("samples", names if ids == "FAMILY_INDIVIDUAL" else WITHIN),
+        sample_id=("samples", names, JOINED) if ids == "FAMILY_INDIVIDUAL" else ("samples", WITHIN),
     )
     found = ds.genobit.join(table_of_families(form, tmp_path))
     name = {"plain.pheno": "PHENO1", "plain.covar": "COVAR1"}.get(form, "x")
@@ -620,7 +624,7 @@ def test_no_match__names_the_column_that_was_meant() -> None:
         genotypes().genobit.join(table.drop(columns="IID"))
     with pytest.raises(KeyError, match="no column 'nome'"):
         genotypes().genobit.join(table, on={"sample_id": "nome"})
-    ds = genotypes().assign(sample_id=("samples", [f"f_{k}" for k in range(5)]))
+    ds = genotypes().assign(sample_id=("samples", [f"f_{k}" for k in range(5)], JOINED))
     with pytest.raises(KeyError, match="give a table with the columns FID and IID, which"):
         ds.genobit.join(table, columns="name")
     table = table.assign(IID=range(5), FID="f", name=range(5))

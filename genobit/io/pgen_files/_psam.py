@@ -48,7 +48,8 @@ def read_samples(path: Path) -> dict[str, Variable]:
     columns = table.read()
     individual = columns.pop("IID")
     family = columns.get("FID", np.full(individual.size, "0", object))
-    found = {"sample_id": _labels(sample_ids(path, family, individual, table.first))}
+    ids = sample_ids(path, family, individual, table.first)
+    found: dict[str, Variable] = {"sample_id": ("samples", *ids)}
     for column, text in columns.items():
         name = COLUMNS.get(column, f"sample_{column}")
         if name in found:

@@ -194,11 +194,11 @@ def samples(ds: xr.Dataset) -> list[tuple[str, str]]:
     Raises ValueError for ids with white space, for the same ids twice, and for ids that PLINK reads
     as none or as a comment.
     """
-    individuals = labels.text(ds[model.SAMPLE_ID].values, model.SAMPLE_ID)
+    names = labels.text(ds[model.SAMPLE_ID].values, model.SAMPLE_ID)
     families = labels.texts_along(ds, FAMILY, model.SAMPLES)
     if families is not None:
         families[families == ""] = NO_FAMILY
-    pairs = id_pairs(individuals.tolist(), None if families is None else families.tolist())
+    pairs = id_pairs(names, families, ds[model.SAMPLE_ID].attrs)
     for k, (family, name) in enumerate(pairs):
         place = f"samples={k}"
         _require_no_comment(family, FAMILY, place)
@@ -213,7 +213,7 @@ def samples(ds: xr.Dataset) -> list[tuple[str, str]]:
 def individuals(ds: xr.Dataset) -> NDArray[np.object_]:
     """Return the ids of the samples; raise ValueError for white space, and for an id twice."""
     found = labels.text(ds[model.SAMPLE_ID].values, model.SAMPLE_ID)
-    id_pairs(found.tolist(), None)
+    id_pairs(found, None, {})
     return found
 
 

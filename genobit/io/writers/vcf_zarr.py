@@ -143,6 +143,8 @@ def _described(ds: xr.Dataset) -> xr.Dataset:
     model.phase_of(ds)
     variables = {str(name): typed(str(name), x) for name, x in calls.variables.items()}
     variables |= {name: xr.Variable(dims, x) for name, (dims, x) in columns.items()}
+    marks = {k: x for k, x in ds[model.SAMPLE_ID].attrs.items() if labels.JOINED.get(k) == x}
+    variables[model.SAMPLE_ID].attrs = marks
     if model.layout_of(ds) is None:
         counts = labels.known_allele_counts(ds)
         variables[model.CALL_GENOTYPE] = checked_calls(variables[model.CALL_GENOTYPE], counts)
