@@ -226,7 +226,7 @@ def numbers(ds: xr.Dataset, name: str, dim: str) -> NDArray[np.float64] | None:
     if given is None:
         return None
     try:
-        return given.astype(np.float64)
+        return (as_classes(given) if dim == model.SAMPLES else given).astype(np.float64)
     except (TypeError, ValueError) as error:
         msg = (
             f"{name} is {given.dtype}, such as {str(given[:1])[:40]}, and PLINK and VCF take "
@@ -250,6 +250,11 @@ def centimorgans(ds: xr.Dataset) -> NDArray[np.float64] | None:
         )
         raise ValueError(msg)
     return np.nan_to_num(found, nan=0)
+
+
+def as_classes(values: NDArray[Any]) -> NDArray[Any]:
+    """Return booleans as the classes of PLINK, 1 for false and 2 for true; others as they are."""
+    return np.where(values, 2.0, 1.0) if values.dtype.kind == "b" else values
 
 
 def require_phenotypes(name: str, values: NDArray[np.float64], digits: int | None) -> None:

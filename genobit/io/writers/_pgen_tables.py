@@ -92,10 +92,8 @@ def _phenotypes(ds: xr.Dataset) -> dict[str, Iterable[str]]:
 
 
 def _phenotype(name: str, values: NDArray[Any]) -> list[str]:
-    """Return a column of a .psam; a boolean is 1 or 2."""
-    if values.dtype.kind == "b":
-        return np.where(values, "2", "1").tolist()
-    numbers = values.astype(np.float64)
+    """Return a column of a .psam."""
+    numbers = _checks.as_classes(values).astype(np.float64)
     _checks.require_phenotypes(name, numbers, None)
     return ["NA" if np.isnan(x) else _checks.number(x) for x in numbers.tolist()]
 

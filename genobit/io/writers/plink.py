@@ -83,7 +83,8 @@ def to_plink(
       allele, so it becomes missing. To keep haploid calls, count them twice in the genotypes; the
       message about a lower ploidy shows how.
     - The .fam has ``sample_family_id``, ``sample_id``, ``sample_father_id``, ``sample_mother_id``,
-      ``sample_sex`` and ``sample_phenotype``. Without them it has 0, and -9 for the phenotype.
+      ``sample_sex`` and ``sample_phenotype`` (a boolean is 1 for false and 2 for true). Without
+      them it has 0, and -9 for the phenotype.
       Centimorgans are ``variant_genetic_position``, 0 for NaN.
     - Contigs keep their names. plink2 writes "chr1" as "1" and "23" as "X", unless
       ``--output-chr`` says otherwise. Two names of one chromosome, "1" and "chr1", raise an error.

@@ -171,3 +171,13 @@ def test_phenotypes_are_checked_as_they_are_rounded(
     gb.to_plink(ds, tmp_path / "whole", digits=17)
     again = gb.open_plink(tmp_path / "whole")
     np.testing.assert_array_equal(again.sample_phenotype, values)
+
+
+@pytest.mark.parametrize(
+    ("write", "read"), [(gb.to_plink, gb.open_plink), (gb.to_pgen, gb.open_pgen)]
+)
+def test_boolean_phenotypes_are_1_and_2(
+    tmp_path: Path, write: Callable[..., Path], read: Callable[..., xr.Dataset]
+) -> None:
+    ds = dataset(sample_phenotype=[True, False, True])
+    assert read(write(ds, tmp_path / "a")).sample_phenotype.values.tolist() == [2, 1, 2]
