@@ -21,6 +21,7 @@ def open_vcf(
     *,
     region: str | None = None,
     samples: Sequence[str] | None = None,
+    fields: Sequence[str] = (),
     chunks: int | None = None,
     cache_dir: str | os.PathLike[str] | Literal[False] | None = None,
 ) -> xr.Dataset:
@@ -42,6 +43,10 @@ def open_vcf(
         .csi), only the blocks of the region are read. The default is the whole file.
     samples
         Names of the samples to read, in the order that the Dataset gets. The default is all.
+    fields
+        Fields of numbers to read beside the calls: `"DP"` or `"FORMAT/DP"` becomes `call_DP`, and
+        `"INFO/AF"` becomes `variant_AF`. The header gives Type and Number. They are lazy: each
+        chunk reads its blocks of the file.
     chunks
         Variants per chunk of `call_genotype`; by default about 64 MB, and 16 MB without a cache. A
         chunk has all samples.
@@ -60,6 +65,8 @@ def open_vcf(
     - `variant_position`, `variant_contig`, `variant_id`, `variant_allele`, `variant_quality`,
       `variant_filter`; `contig_id` (contigs that have records, in the order of the file),
       `filter_id` and `sample_id`. Text is decoded when somebody looks.
+    - fields, as VCF Zarr has them: int32 with -1 missing and -2 unused, float32 with NaN, or bool
+      for flags. A field of several values has a dimension of its own, such as `FORMAT_AD_dim`.
 
     The call `.` means that all alleles are missing. It counts as haploid only if the sample has
     haploid calls on the contig. A record without GT has missing calls. All alternate alleles are
@@ -72,9 +79,9 @@ def open_vcf(
         If the file does not exist.
     ValueError
         If the region is malformed, has no record, or names a contig that the file lacks; if the
-        file lacks a sample. If the file is not VCF or is damaged, or a record is wrong: the message
-        gives record, position and sample. If an index does not fit its file. If a record would take
-        more than ``get_options().eager_limit`` bytes of memory.
+        file lacks a sample or a field. If the file is not VCF or is damaged, or a record is wrong:
+        the message gives record, position and sample. If an index does not fit its file. If a
+        record would take more than ``get_options().eager_limit`` bytes of memory.
 
     Examples
     --------
@@ -95,7 +102,7 @@ def open_vcf(
             if found.is_dir():
                 msg = f"{found} is a directory. For a VCF Zarr store use open_vcf_zarr."
             raise FileNotFoundError(msg)
-    request = Request.of(Source.of(path), samples, region)
+    request = Request.of(Source.of(path), samples, region, fields)
     if cache_dir is False:
         return open_uncached(request, chunks)
     return open_cached(request, chunks, cache_dir)

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 CONTIG, ID, ID_END, ALLELES, FILTER, FILTER_END, GT, GT_TYPE = range(8)
 """Columns of places: the contig's number; where ID, the alleles and FILTER lie; where the vector of
 GT begins, and 256 times its length plus its type, 0 without GT."""
-_SIZES = 8
+SIZES = 8
 _SHARED = 24
 _DOT = ord(".")
 _TEXT = 7
 
 
 @inlined
-def _whole(text: NDArray[np.uint8], at: int, octets: int) -> Any:
+def whole(text: NDArray[np.uint8], at: int, octets: int) -> Any:
     """Return a signed little-endian integer."""
     value = np.int64(text[at])
     for k in range(1, octets):
@@ -49,7 +49,7 @@ def _whole(text: NDArray[np.uint8], at: int, octets: int) -> Any:
 
 
 @inlined
-def _octets(kind: Any) -> int:
+def octets_of(kind: Any) -> int:
     """Return the bytes of an element of a type; 0 of one that is none."""
     if kind in {1, _TEXT}:
         return 1
@@ -59,7 +59,7 @@ def _octets(kind: Any) -> int:
 
 
 @njit
-def _typed(text: NDArray[np.uint8], at: int, last: int) -> tuple[Any, Any, Any]:
+def typed(text: NDArray[np.uint8], at: int, last: int) -> tuple[Any, Any, Any]:
     """Return length, type, and begin of a value; the type is -1 if it lies beyond ``last``."""
     if at >= last:
         return 0, -1, at
@@ -69,12 +69,12 @@ def _typed(text: NDArray[np.uint8], at: int, last: int) -> tuple[Any, Any, Any]:
     if n == 15:
         if at >= last:
             return 0, -1, at
-        octets = _octets(np.int64(text[at] & 15))
+        octets = octets_of(np.int64(text[at] & 15))
         if text[at] >> 4 != 1 or octets == 0 or at + 1 + octets > last:
             return 0, -1, at
-        n = _whole(text, at + 1, octets)
+        n = whole(text, at + 1, octets)
         at += 1 + octets
-    if n < 0 or n > last or (n > 0 and _octets(kind) == 0):
+    if n < 0 or n > last or (n > 0 and octets_of(kind) == 0):
         return 0, -1, at
     return n, kind, at
 
@@ -85,20 +85,20 @@ def record_starts(
 ) -> tuple[int, int]:
     """Fill the starts of whole records; return their number and the place after the last one."""
     n, at = 0, start
-    while n < starts.size and at + _SIZES + _SHARED <= stop:
-        shared, own = _whole(text, at, 4) & 0xFFFFFFFF, _whole(text, at + 4, 4) & 0xFFFFFFFF
-        if at + _SIZES + shared + own > stop:
+    while n < starts.size and at + SIZES + _SHARED <= stop:
+        shared, own = whole(text, at, 4) & 0xFFFFFFFF, whole(text, at + 4, 4) & 0xFFFFFFFF
+        if at + SIZES + shared + own > stop:
             break
         starts[n] = at
         n += 1
-        at += _SIZES + shared + own
+        at += SIZES + shared + own
     return n, at
 
 
 @njit
 def record_size(text: NDArray[np.uint8], at: int) -> int:
     """Return the bytes that a record says it has."""
-    return _SIZES + (_whole(text, at, 4) & 0xFFFFFFFF) + (_whole(text, at + 4, 4) & 0xFFFFFFFF)
+    return SIZES + (whole(text, at, 4) & 0xFFFFFFFF) + (whole(text, at + 4, 4) & 0xFFFFFFFF)
 
 
 @njit
@@ -117,14 +117,14 @@ def read_places(
     key: number of GT in the dictionary; places: (records, 8); counts: alleles of each record.
     """
     for record in range(starts.size):
-        at = starts[record] + _SIZES
-        middle = at + (_whole(text, at - _SIZES, 4) & 0xFFFFFFFF)
-        last = middle + (_whole(text, at - 4, 4) & 0xFFFFFFFF)
+        at = starts[record] + SIZES
+        middle = at + (whole(text, at - SIZES, 4) & 0xFFFFFFFF)
+        last = middle + (whole(text, at - 4, 4) & 0xFFFFFFFF)
         place = places[record]
-        place[CONTIG], positions[record] = _whole(text, at, 4), _whole(text, at + 4, 4) + 1
+        place[CONTIG], positions[record] = whole(text, at, 4), whole(text, at + 4, 4) + 1
         counts[record], here = (
-            _whole(text, at + 18, 2) & 0xFFFF,
-            _whole(text, at + 20, 4) & 0xFFFFFF,
+            whole(text, at + 18, 2) & 0xFFFF,
+            whole(text, at + 20, 4) & 0xFFFFFF,
         )
         status = FINE
         if middle - at < _SHARED or counts[record] < 1 or place[CONTIG] < 0:
@@ -148,20 +148,20 @@ def _find_labels(
     text: NDArray[np.uint8], at: int, last: int, alleles: int, place: NDArray[np.int64]
 ) -> bool:
     """Find ID, alleles and FILTER of a record; return whether they lie within it."""
-    n, kind, at = _typed(text, at, last)
+    n, kind, at = typed(text, at, last)
     fine = kind == _TEXT or (n == 0 and kind >= 0)
     place[ID], place[ID_END] = at, at + n
     at += n
     place[ALLELES] = at
     for _ in range(alleles):
-        n, kind, at = _typed(text, at, last)
+        n, kind, at = typed(text, at, last)
         fine &= kind == _TEXT or (n == 0 and kind >= 0)
         at += n
         if not fine or at > last:
             return False
     place[FILTER] = at
-    n, kind, at = _typed(text, at, last)
-    at += n * _octets(kind)
+    n, kind, at = typed(text, at, last)
+    at += n * octets_of(kind)
     place[FILTER_END] = at
     return kind >= 0 and at <= last
 
@@ -179,13 +179,13 @@ def _find_calls(
     """Find GT among the fields of the samples; return a status."""
     place[GT] = place[GT_TYPE] = 0
     for _ in range(fields):
-        n, kind, at = _typed(text, at, last)
-        octets = _octets(kind)
+        n, kind, at = typed(text, at, last)
+        octets = octets_of(kind)
         if n != 1 or kind < 1 or kind > 3 or at + octets > last:
             return BAD_RECORD
-        number = _whole(text, at, octets)
-        n, kind, at = _typed(text, at + octets, last)
-        size = n * _octets(kind) * samples
+        number = whole(text, at, octets)
+        n, kind, at = typed(text, at + octets, last)
+        size = n * octets_of(kind) * samples
         if kind < 0 or size > last - at:
             return BAD_RECORD
         if number == key:
@@ -215,7 +215,7 @@ def copy_labels(
     """
     at, allele, high = 0, 0, np.uint8(0)
     for record in range(counts.size):
-        quality[record] = np.uint32(_whole(text, starts[record] + _SIZES + 12, 4) & 0xFFFFFFFF)
+        quality[record] = np.uint32(whole(text, starts[record] + SIZES + 12, 4) & 0xFFFFFFFF)
         ids[record, 0] = at
         for k in range(places[record, ID], places[record, ID_END]):
             if text[k] == 0:
@@ -229,7 +229,7 @@ def copy_labels(
         ids[record, 1] = at
         place = places[record, ALLELES]
         for _ in range(counts[record]):
-            n, _kind, place = _typed(text, place, text.size)
+            n, _kind, place = typed(text, place, text.size)
             alleles[allele, 0] = at
             for k in range(place, place + n):
                 if text[k] == 0:
@@ -264,7 +264,7 @@ def read_calls(
     """Read GT of all samples, as `vcf_text.read_calls` does."""
     keep, found = phased_step > 0, np.zeros(3, np.int64)
     for record in range(counts.size):
-        n, octets = places[record, GT_TYPE] >> 8, _octets(places[record, GT_TYPE] & 255)
+        n, octets = places[record, GT_TYPE] >> 8, octets_of(places[record, GT_TYPE] & 255)
         at, row, row_phased = places[record, GT], record * calls_step, record * phased_step
         quick = n == 2 and ploidy == 2 and octets == 1 and calls.itemsize == 1
         if quick and keep:
@@ -301,7 +301,7 @@ def _one_call(
     end = -(np.int64(1) << (8 * max(octets, 1) - 1))
     size, most, phased = 0, -1, 1
     for j in range(n):
-        value = _whole(text, at + j * octets, octets)
+        value = whole(text, at + j * octets, octets)
         if value == end + 1:
             break
         # The smallest integer is a missing value.

@@ -32,6 +32,8 @@ def arrays_of(found: Found) -> tuple[dict[str, NDArray[Any]], dict[str, list[str
     contigs, contig_names = _contigs(joined("contigs", np.int32), found.form.contigs)
     filters, passed = _filters(found, buffer, spans("filters"))
     arrays = {
+        "blocks": found.blocks.table(),
+        "places": np.concatenate([np.zeros((2, 0), np.int64), *found.places], axis=1),
         "buffer": buffer,
         "ids": spans("ids"),
         "alleles": spans("alleles"),

@@ -19,6 +19,7 @@ from genobit.io._zarr import COUNTED_ALLELE
 from genobit.io.vcf_files.blocks import BGZF, PLAIN, STREAM, held_in_memory
 from genobit.io.vcf_files.cache import CALLS, CallWriter, chunk_rows, read_labels, write_labels
 from genobit.io.vcf_files.calls import CallReader, alleles_of, phases_of
+from genobit.io.vcf_files.fields import field_variables, named_fields
 from genobit.io.vcf_files.header import read_header
 from genobit.io.vcf_files.index import find_index
 from genobit.io.vcf_files.labels import arrays_of, variables_of
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from genobit.io.vcf_files.fields import Field
     from genobit.io.vcf_files.header import Header
     from genobit.io.vcf_files.scan import Found, Shape
     from genobit.io.vcf_files.source import Source
 
-_READER = 3
+_READER = 4
 """Part of the cache key: increase it when what is read changes."""
 
 
@@ -48,16 +50,24 @@ class Request:
     chosen: NDArray[np.intp] | None
     """Places of the samples, or None for all."""
     select: Everything | InRegion
+    fields: list[Field]
 
     @classmethod
-    def of(cls, source: Source, samples: Sequence[str] | None, region: str | None) -> Request:
+    def of(
+        cls,
+        source: Source,
+        samples: Sequence[str] | None,
+        region: str | None,
+        fields: Sequence[str],
+    ) -> Request:
         """Read the header, and the index if a region needs it."""
         header = read_header(source)
+        asked = named_fields(fields, header, source.name)
         chosen = None if samples is None else _places(samples, header.samples, source.name)
         if region is None:
-            return cls(source, header, chosen, Everything())
+            return cls(source, header, chosen, Everything(), asked)
         index = find_index(source, header) if header.kind == BGZF else None
-        return cls(source, header, chosen, InRegion(region, header.contigs, index))
+        return cls(source, header, chosen, InRegion(region, header.contigs, index), asked)
 
     @property
     def names(self) -> list[str]:
@@ -103,6 +113,13 @@ class Request:
             raise ValueError(msg)
         return found, target
 
+    def in_memory(self) -> Request:
+        """Return the same of a file whose blocks can be read alone; others are inflated."""
+        if self.header.kind != STREAM:
+            return self
+        held = held_in_memory(self.source)
+        return replace(self, source=held, header=replace(self.header, kind=PLAIN))
+
 
 def open_cached(
     request: Request, chunks: int | None, cache_dir: str | os.PathLike[str] | None
@@ -137,19 +154,23 @@ def open_cached(
     calls, phased = group["call_genotype"].variable, group["call_genotype_phased"].variable
     rows = chunks or _rows_of_chunk(calls)
     sizes = {"variants": rows}
+    if request.fields and request.header.kind == STREAM:
+        # Places in the text of one stream are places in the inflated text.
+        request = request.in_memory()
+        n = request.source.size
+        arrays["blocks"] = np.array([[0], [n], [n], [0]])
     return _dataset(
         request,
         lazy("call_genotype", calls, sizes, folder / CALLS),
         lazy("call_genotype_phased", phased, sizes, folder / CALLS),
-        variables_of(arrays, names),
+        arrays,
+        names,
     )
 
 
 def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
     """Open a file without writing anything: chunks inflate their own blocks when computed."""
-    if request.header.kind == STREAM:
-        held = held_in_memory(request.source)
-        request = replace(request, source=held, header=replace(request.header, kind=PLAIN))
+    request = request.in_memory()
     found, _ = request.scan(lambda _shape: None)
     arrays, names = arrays_of(found)
     shape = found.shape
@@ -157,16 +178,29 @@ def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
     contigs = np.concatenate([part.contigs for part in found.labels])
     sizes = row_chunks(n, "auto" if chunks is None else chunks, chunk_rows(shape))
     reader = CallReader(request.source, request.header, shape, found.haploid)
-    decoded = reader.decoded(found, contigs, sizes)
-    return _dataset(
-        request, alleles_of(decoded, shape), phases_of(decoded, shape), variables_of(arrays, names)
-    )
+    decoded = reader.decoded(arrays["blocks"], arrays["places"], contigs, sizes)
+    calls, phased = alleles_of(decoded, shape), phases_of(decoded, shape)
+    return _dataset(request, calls, phased, arrays, names)
 
 
 def _dataset(
-    request: Request, calls: Any, phased: Any, labels: dict[str, xr.Variable]
+    request: Request,
+    calls: Any,
+    phased: Any,
+    arrays: dict[str, NDArray[Any]],
+    names: dict[str, list[str]],
 ) -> xr.Dataset:
-    names = np.array(request.names, object)
+    labels = variables_of(arrays, names)
+    fields = field_variables(
+        request.fields,
+        request.source,
+        request.header,
+        request.chosen,
+        arrays["blocks"],
+        arrays["places"],
+        int(arrays["counts"].max(initial=1)),
+        calls.chunks[0],
+    )
     variables = {
         "call_genotype": (
             ("variants", "samples", "ploidy"),
@@ -175,7 +209,8 @@ def _dataset(
         ),
         "call_genotype_phased": (("variants", "samples"), phased),
         **dict(sorted(labels.items(), key=lambda item: _ORDER.index(item[0]))),
-        "sample_id": ("samples", names),
+        "sample_id": ("samples", np.array(request.names, object)),
+        **fields,
     }
     attrs = {"source": request.source.name}
     if request.region is not None:

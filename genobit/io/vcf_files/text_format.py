@@ -112,7 +112,7 @@ class TextFormat:
         except ValueError:
             shown = text.decode(errors="replace")
             msg = (
-                f"{self._place(records, record)} has the QUAL {shown!r}, expected a number or a "
+                f"{self.place(records, record)} has the QUAL {shown!r}, expected a number or a "
                 "dot. Correct the record."
             )
             raise Fault(msg) from None
@@ -148,7 +148,8 @@ class TextFormat:
             for text in texts
         ]
 
-    def _place(self, records: Records, record: int) -> str:
+    def place(self, records: Records, record: int) -> str:
+        """Return file, number, contig and position of a record."""
         line = records.text[records.starts[record] : records.stops[record]].tobytes()
         place = b":".join(line.split(b"\t")[:2]).decode(errors="replace").strip()
         return f"{self.name}, record {records.numbers[record]:,} ({place[:80]})"
@@ -157,7 +158,7 @@ class TextFormat:
         """Return the error for what a kernel reports."""
         status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
         line = records.text[records.starts[record] : records.stops[record]].tobytes()
-        place, expected = self._place(records, record), FIXED_COLUMNS + len(self.samples)
+        place, expected = self.place(records, record), FIXED_COLUMNS + len(self.samples)
         if status in (vcf_text.FEW_COLUMNS, vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):
             n = line.rstrip(b"\r\n").count(b"\t") + 1
             msg = f"{place} has {n} columns where the header has {expected}. Is the file cut short?"

@@ -1,0 +1,255 @@
+"""Numbers of INFO and FORMAT as variables: `variant_AF`, `call_DP`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.engine.schedule.names import named_layer
+from genobit.engine.spelling import did_you_mean
+from genobit.io.kernels import vcf_fields
+from genobit.io.kernels.vcf_fields import FILL, MISSING, VALUE
+from genobit.io.vcf_files.calls import Located
+from genobit.io.vcf_files.records import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import dask.array as da
+    from numpy.typing import NDArray
+
+    from genobit.io.vcf_files.header import Header
+    from genobit.io.vcf_files.records import Records
+    from genobit.io.vcf_files.source import Source
+
+_KEY = re.compile(r"##(INFO|FORMAT)=<(?:.*,)?ID=([^,>]+)")
+_RESERVED = {
+    ("FORMAT", "DP"): ("1", "Integer"),
+    ("FORMAT", "GQ"): ("1", "Integer"),
+    ("FORMAT", "AD"): ("R", "Integer"),
+}
+"""Number and type of fields that a header may leave out, as the specification has them."""
+_MISSING_FLOAT, _FILL_FLOAT = np.array([0x7F800001, 0x7F800002], np.uint32).view(np.float32)
+"""VCF Zarr and BCF tell them apart by their bits; both are NaN."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of INFO or FORMAT."""
+
+    part: str
+    key: str
+    number: str
+    kind: str
+
+    @property
+    def name(self) -> str:
+        """The variable's name in VCF Zarr."""
+        return f"{'call' if self.part == 'FORMAT' else 'variant'}_{self.key}"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return np.dtype({"Integer": np.int32, "Float": np.float32, "Flag": np.bool_}[self.kind])
+
+    def width(self, alleles: int) -> int:
+        """Return the most values of a record or call whose site has a number of alleles."""
+        by_alleles = {"A": max(alleles - 1, 1), "R": alleles, "G": alleles * (alleles + 1) // 2}
+        return 1 if self.kind == "Flag" else by_alleles.get(self.number) or max(int(self.number), 1)
+
+    def dims(self) -> tuple[str, ...]:
+        """Return the dimensions, as VCF Zarr names them."""
+        own = ("variants", "samples") if self.part == "FORMAT" else ("variants",)
+        alone = self.kind == "Flag" or self.number == "1"
+        return own if alone else (*own, f"{self.part}_{self.key}_dim")
+
+
+def named_fields(fields: Sequence[str], header: Header, name: str) -> list[Field]:
+    """Return the fields by name: "DP" or "FORMAT/DP" of calls, "INFO/AF" of variants.
+
+    Raises ValueError for a field that the header lacks or that holds no numbers.
+    """
+    if isinstance(fields, str):
+        fields = [fields]
+    declared = dict(_RESERVED)
+    for line in header.lines:
+        found = _KEY.match(line)
+        number = re.search(r"[<,]Number=([^,>]+)", line)
+        kind = re.search(r"[<,]Type=([^,>]+)", line)
+        if found and number and kind:
+            declared[found[1], found[2]] = number[1], kind[1]
+    chosen = []
+    for k, text in enumerate(fields):
+        part, slash, key = text.rpartition("/")
+        where = (part if slash else "FORMAT", key)
+        if where not in declared:
+            names = sorted("/".join(x) for x in declared)
+            msg = (
+                f"fields[{k}] is {text!r}, which the header of {name} lacks; it has "
+                f"{', '.join(names)}{did_you_mean('/'.join(where), names)}"
+            )
+            raise ValueError(msg)
+        times, what = declared[where]
+        if what not in {"Integer", "Float", "Flag"} or not re.fullmatch(r"[ARG]|\d+", times):
+            msg = (
+                f"fields[{k}] is {text!r}, of Type={what} and Number={times} in {name}; open_vcf "
+                "reads Integer, Float and Flag, with a Number of A, R, G or digits. For others, "
+                "run 'vcf2zarr convert' and use open_vcf_zarr."
+            )
+            raise ValueError(msg)
+        chosen.append(Field(*where, times, what))
+    return chosen
+
+
+def field_variables(
+    fields: Sequence[Field],
+    source: Source,
+    header: Header,
+    chosen: NDArray[np.intp] | None,
+    table: NDArray[np.int64],
+    places: NDArray[np.int64],
+    alleles: int,
+    sizes: tuple[int, ...],
+) -> dict[str, xr.Variable]:
+    """Return fields as lazy variables, whose chunks inflate their own blocks."""
+    variables = {}
+    for field in fields:
+        reader = FieldReader(source, header, field, chosen, field.width(alleles))
+        dims = field.dims()
+        data = reader.decoded(table, places, sizes)
+        data = data if len(dims) == data.ndim else data[..., 0]
+        variables[field.name] = xr.Variable(dims, data)
+    return variables
+
+
+@dataclass(frozen=True)
+class FieldReader(Located):
+    """A file, and the field of it to read."""
+
+    field: Field
+    chosen: NDArray[np.intp] | None
+    width: int
+
+    def decoded(
+        self, table: NDArray[np.int64], places: NDArray[np.int64], sizes: tuple[int, ...]
+    ) -> da.Array:
+        """Return the values (variants, samples, width) or (variants, width), lazily."""
+        import dask.array as da
+
+        own = () if self.field.part == "INFO" else (self.kept,)
+        parts = self.parts(table, places, sizes)
+        name, graph = named_layer("vcf-field", _tasks, self, parts, len(own) + 2)
+        chunks = (sizes, *((n,) for n in own), (self.width,))
+        return da.Array(graph, name, chunks, self.field.dtype)
+
+    @property
+    def kept(self) -> int:
+        """Number of samples to read."""
+        return len(self.header.samples) if self.chosen is None else self.chosen.size
+
+    def read(self, table: NDArray[np.int64], places: NDArray[np.int64], number: int) -> Any:
+        """Return the values of some records."""
+        found = [
+            self._values(form, records) for _, form, records in self.located(table, places, number)
+        ]
+        return np.concatenate(found)
+
+    def _values(self, form: Any, records: Records) -> NDArray[Any]:
+        of_calls = self.field.part == "FORMAT"
+        samples = len(self.header.samples) if of_calls else 1
+        n = len(records) * samples
+        codes = np.empty((n, self.width), np.uint8)
+        if self.header.is_bcf:
+            values, most = self._typed(records, samples, codes)
+        else:
+            values, most = self._parsed(form, records, samples, codes)
+        if most > self.width and self.field.kind != "Flag":
+            msg = (
+                f"{self.source.name}: a record has {most} values of {self.field.part}/"
+                f"{self.field.key}, where Number={self.field.number} allows {self.width}. Leave "
+                "the field out, or correct the file."
+            )
+            raise Fault(msg)
+        if self.field.kind == "Flag":
+            return values
+        missing: Any = (-1, -2) if self.field.kind == "Integer" else (_MISSING_FLOAT, _FILL_FLOAT)
+        values[codes == MISSING] = missing[0]
+        values[codes == FILL] = missing[1]
+        if not of_calls:
+            return values
+        values = values.reshape(len(records), samples, self.width)
+        return values if self.chosen is None else values[:, self.chosen]
+
+    def _typed(
+        self, records: Records, samples: int, codes: NDArray[np.uint8]
+    ) -> tuple[NDArray[Any], int]:
+        """Read the values of a BCF."""
+        words = self.header.word_by_number()
+        key = next((k for k, word in words.items() if word == self.field.key), -1)
+        found = np.empty((len(records), 3), np.int64)
+        own = samples if self.field.part == "FORMAT" else 0
+        vcf_fields.find_typed(records.text, records.starts, records.where, key, own, found)
+        if self.field.kind == "Flag":
+            return (found[:, 2:] >= 0), 1
+        values = np.empty(codes.shape, np.int64)
+        most = vcf_fields.read_typed(records.text, found, samples, values, codes)
+        kinds = np.repeat(found[:, 2] == 5, samples)
+        if self.field.kind == "Integer":
+            return values.astype(np.int32), most
+        floats = values.astype(np.float32)
+        floats[kinds] = values[kinds].astype(np.uint32).view(np.float32)
+        return floats, most
+
+    def _parsed(
+        self, form: Any, records: Records, samples: int, codes: NDArray[np.uint8]
+    ) -> tuple[NDArray[Any], int]:
+        """Read the values of text."""
+        key = np.frombuffer(self.field.key.encode(), np.uint8)
+        spans = np.empty((codes.shape[0], 2), np.int64)
+        text, where = records.text, records.where
+        if self.field.part == "INFO":
+            vcf_fields.find_info(text, where, key, spans)
+        else:
+            vcf_fields.find_samples(text, where, key, samples, spans)
+        if self.field.kind == "Flag":
+            return (spans[:, :1] >= 0), 1
+        numbers, others = np.empty(codes.shape), np.empty((1024, 4), np.int64)
+        while True:
+            n, most = vcf_fields.parse_numbers(text, spans, numbers, codes, others)
+            if n <= others.shape[0]:
+                break
+            others = np.empty((n, 4), np.int64)
+        for row, place, first, last in others[:n].tolist():
+            numbers[row, place] = self._number(form, records, row // samples, text[first:last])
+        if self.field.kind == "Integer":
+            whole = np.where(codes == VALUE, numbers, 0)
+            wrong = np.argwhere((whole != np.rint(whole)) | (abs(whole) >= 2**31))
+            if wrong.size:
+                row = int(wrong[0, 0])
+                raise self._wrong(form, records, row // samples, f"{whole[tuple(wrong[0])]:g}")
+            return whole.astype(np.int32), most
+        return numbers.astype(np.float32), most
+
+    def _number(self, form: Any, records: Records, record: int, text: NDArray[np.uint8]) -> float:
+        shown = text.tobytes().decode(errors="replace")
+        try:
+            return float(shown.replace("_", "x"))
+        except ValueError:
+            raise self._wrong(form, records, record, shown) from None
+
+    def _wrong(self, form: Any, records: Records, record: int, text: str) -> Fault:
+        return Fault(
+            f"{form.place(records, record)}: {text!r} of {self.field.part}/{self.field.key} is no "
+            f"{self.field.kind}. Leave the field out, or correct the file."
+        )
+
+
+def _tasks(
+    name: str, reader: FieldReader, parts: list[tuple[Any, ...]], ndim: int
+) -> dict[Any, Any]:
+    rest = (0,) * (ndim - 1)
+    return {(name, k, *rest): (reader.read, *part) for k, part in enumerate(parts)}

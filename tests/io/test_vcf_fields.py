@@ -1,0 +1,165 @@
+"""Fields of INFO and FORMAT that `open_vcf` reads, against bio2zarr and bcftools."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import genobit as gb
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEADER = """##fileformat=VCFv4.3
+##contig=<ID=1>
+##FILTER=<ID=PASS,Description="">
+##INFO=<ID=DP,Number=1,Type=Integer,Description="">
+##INFO=<ID=AF,Number=A,Type=Float,Description="">
+##INFO=<ID=CI,Number=2,Type=Integer,Description="">
+##INFO=<ID=DB,Number=0,Type=Flag,Description="">
+##INFO=<ID=XX,Number=1,Type=String,Description="">
+##FORMAT=<ID=GT,Number=1,Type=String,Description="">
+##FORMAT=<ID=DP,Number=1,Type=Integer,Description="">
+##FORMAT=<ID=AD,Number=R,Type=Integer,Description="">
+##FORMAT=<ID=PL,Number=G,Type=Integer,Description="">
+##FORMAT=<ID=DS,Number=1,Type=Float,Description="">
+"""
+COLUMNS = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\tS1\tS2\tS3\n"
+FIELDS = ["INFO/DP", "INFO/AF", "INFO/CI", "INFO/DB", "DP", "AD", "PL", "FORMAT/DS"]
+RECORDS = [
+    (
+        "1\t10\t.\tA\tC\t.\t.\tDP=7;AF=0.25;DB;CI=-5,3\tGT:DP:AD:PL:DS\t"
+        "0|1:3:1,2:9,0,12:0.5\t./.:.:.:.:.\t1/1:300000:0,.:1,2,3:1e-3"
+    ),
+    "1\t11\t.\tA\tC,G\t.\t.\tXX=DP;AF=1e-5,0.5\tDP:GT:DS\t4:0/1:2\t.:./.\t70:1/2",
+    "1\t12\t.\tA\tT\t.\t.\t.\tGT:AD\t0|1:5,6\t0|0\t.:1,2",
+    "1\t13\t.\tA\tT\t.\t.\tDBX=1;XDB\tGT:PL\t0|1:1,2,70000\t0|0:.\t0/0:0,-1,2",
+]
+
+
+def written(folder: Path, records: list[str]) -> Path:
+    path = folder / "a.vcf"
+    path.write_text(HEADER + COLUMNS + "\n".join(records) + "\n")
+    return path
+
+
+def container(path: Path, kind: str) -> Path:
+    if kind == "vcf":
+        return path
+    if shutil.which("bcftools") is None:
+        pytest.skip("bcftools is not on the path")
+    out = path.with_suffix(f".{kind}")
+    mode = "-Oz" if kind.endswith("gz") else "-Ob"
+    subprocess.run(["bcftools", "view", mode, "-o", out, path], check=True, capture_output=True)
+    return out
+
+
+def expected(path: Path, folder: Path) -> dict[str, np.ndarray]:
+    import zarr
+    from bio2zarr import vcf
+
+    vcf.convert([path], folder / "a.vcz", worker_processes=0)
+    group = zarr.open_group(folder / "a.vcz", mode="r")
+    names = ["variant_DP", "variant_AF", "variant_CI", "variant_DB"]
+    names += ["call_DP", "call_AD", "call_PL", "call_DS"]
+    return {name: np.asarray(group[name]) for name in names if name in group}
+
+
+@pytest.mark.parametrize("kind", ["vcf", "vcf.gz", "bcf"])
+@pytest.mark.parametrize("cached", [False, True])
+def test_fields_equal_bio2zarr(tmp_path: Path, kind: str, *, cached: bool) -> None:
+    # DBX and XDB are no fields of the header, which htslib would add.
+    records = [record.replace("DBX=1;XDB", ".") for record in RECORDS]
+    path = container(written(tmp_path, records), kind)
+    cache = tmp_path / "cache" if cached else False
+    ds = gb.open_vcf(path, fields=FIELDS, cache_dir=cache, chunks=3)
+    (tmp_path / "oracle").mkdir()
+    oracle = container(written(tmp_path / "oracle", records), "vcf.gz")
+    for name, values in expected(oracle, tmp_path).items():
+        assert ds[name].dims[:1] == ("variants",)
+        assert ds[name].dtype.kind == values.dtype.kind
+        np.testing.assert_array_equal(ds[name].values, values, err_msg=name)
+    some = gb.open_vcf(path, fields="AD", samples=["S3", "S1"], cache_dir=cache)
+    np.testing.assert_array_equal(some.call_AD, ds.call_AD[:, [2, 0]])
+
+
+def test_a_key_within_another_is_not_the_field(tmp_path: Path) -> None:
+    ds = gb.open_vcf(written(tmp_path, RECORDS), fields=["INFO/DB", "INFO/DP"], cache_dir=False)
+    assert ds.variant_DB.values.tolist() == [True, False, False, False]
+    assert ds.variant_DP.values.tolist() == [7, -1, -1, -1]
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(
+        st.tuples(st.integers(-(2**31) + 10, 2**31 - 2), st.floats(width=32, allow_nan=False)),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_numbers_are_read_as_they_are_printed(
+    tmp_path_factory: pytest.TempPathFactory, numbers: list[tuple[int, float]]
+) -> None:
+    folder = tmp_path_factory.mktemp("numbers")
+    records = [
+        f"1\t{k + 1}\t.\tA\tC\t.\t.\tDP={n};AF={x}\tGT\t0|1\t0|1\t0|1"
+        for k, (n, x) in enumerate(numbers)
+    ]
+    path = written(folder, records)
+    ds = gb.open_vcf(path, fields=["INFO/DP", "INFO/AF"], cache_dir=False)
+    assert ds.variant_DP.values.tolist() == [n for n, _ in numbers]
+    np.testing.assert_array_equal(
+        ds.variant_AF[:, 0], np.array([x for _, x in numbers], np.float32)
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (["XY"], r"fields\[0\] is 'XY', which the header of .*a\.vcf lacks; it has FORMAT/AD, "),
+        (["DP", "INFO/XX"], r"fields\[1\] is 'INFO/XX', of Type=String and Number=1 in .*vcf2zarr"),
+        (["GT"], r"fields\[0\] is 'GT', of Type=String"),
+    ],
+)
+def test_fields_that_are_not_read(tmp_path: Path, fields: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gb.open_vcf(written(tmp_path, RECORDS), fields=fields, cache_dir=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "message"),
+    [
+        (("0|1:3:", "0|1:3.5:"), "DP", r"record 1 \(1:10\): '3.5' of FORMAT/DP is no Integer"),
+        (("0|1:3:", "0|1:x:"), "DP", r"record 1 \(1:10\): 'x' of FORMAT/DP is no Integer"),
+        (("CI=-5,3", "CI=1,2,3"), "INFO/CI", r"has 3 values of INFO/CI, where Number=2 allows 2"),
+    ],
+)
+def test_a_wrong_value_is_named__and_only_if_it_is_read(
+    tmp_path: Path, change: tuple[str, str], field: str, message: str
+) -> None:
+    path = written(tmp_path, [record.replace(*change) for record in RECORDS])
+    ds = gb.open_vcf(path, fields=[field], cache_dir=False)
+    assert ds.call_genotype.values.shape == (4, 3, 2)
+    name = f"variant_{field[5:]}" if "/" in field else f"call_{field}"
+    with pytest.raises(ValueError, match=message):
+        ds[name].compute()
+
+
+def test_fields_of_a_stream_and_masked_calls(tmp_path: Path) -> None:
+    import gzip
+
+    path = tmp_path / "a.vcf.gz"
+    path.write_bytes(gzip.compress(written(tmp_path, RECORDS).read_bytes()))
+    ds = gb.open_vcf(path, fields=["DP"], cache_dir=tmp_path / "cache")
+    assert ds.call_DP.values.tolist() == [[3, -1, 300000], [4, -1, 70], [-1] * 3, [-1] * 3]
+    masked = ds.genobit.mask_calls(min_dp=5)
+    assert masked.call_genotype[:2].values.tolist() == [
+        [[-1, -1], [-1, -1], [1, 1]],
+        [[-1, -1], [-1, -1], [1, 2]],
+    ]
