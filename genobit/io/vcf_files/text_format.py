@@ -127,10 +127,11 @@ class TextFormat:
     ) -> NDArray[np.int64]:
         """Read calls, and return the report of the kernel."""
         report = np.zeros(ENTRIES, np.int64)
+        # An ALT of "." may be an allele that is not known, as plink2 writes it.
         vcf_text.read_calls(
             records.text,
             records.where,
-            records.alleles,
+            np.maximum(records.alleles, 2),
             len(self.samples),
             ploidy,
             calls,
