@@ -174,3 +174,47 @@ def test_a_contig_with_colons_is_read(
     assert ds.variant_position.values.tolist() == found
     with pytest.raises(ValueError, match=r"has no contig 'HLA-A\*01:01'; it has .*1"):
         open_vcf(path, region="HLA-A*01:01", cache_dir=tmp_path)
+
+
+# Files of other programs
+
+HTSLIB = pytest.mark.skipif(
+    any(shutil.which(name) is None for name in ("bgzip", "bcftools")),
+    reason="bgzip or bcftools is not installed",
+)
+
+
+def ran(*command: object) -> None:
+    subprocess.run([*map(str, command)], capture_output=True, check=True, timeout=60)
+
+
+@HTSLIB
+@pytest.mark.parametrize("index", ["--tbi", "--csi"])
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize(
+    ("region", "found"), [("1:6-", [8, 9]), ("1:9-9", [9]), ("1", [5, 8, 9]), ("X", [4])]
+)
+def test_the_last_line_of_an_indexed_file_needs_no_end(
+    tmp_path: Path, index: str, *, ended: bool, region: str, found: list[int]
+) -> None:
+    records = ["X 4 GT 0/1 0/0", *(f"1 {at} GT 0/1 0/0" for at in (5, 8, 9))]
+    path = write(tmp_path, records)
+    if not ended:
+        path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    ran("bgzip", path)
+    ran("bcftools", "index", index, f"{path}.gz")
+    ds = open_vcf(f"{path}.gz", region=region, cache_dir=False)
+    assert ds.variant_position.values.tolist() == found
+    assert ds.call_genotype.values.tolist() == [[[0, 1], [0, 0]]] * len(found)
+
+
+@HTSLIB
+@pytest.mark.parametrize("kind", ["text", "u", "b"])
+def test_of_two_fields_gt_the_first_is_read(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path, ["1 5 GT:GT 0/1 0|0", "1 6 GT:DP:GT 0/1:3:0/0 1|1:4:0/0"])
+    if kind != "text":
+        ran("bcftools", "view", "-O", kind, "-o", tmp_path / "a.bcf", path)
+        path = tmp_path / "a.bcf"
+    ds = open_vcf(path, cache_dir=False)
+    assert ds.call_genotype.values.tolist() == [[[0, 1], [0, 0]], [[0, 1], [1, 1]]]
+    assert ds.call_genotype_phased.values.tolist() == [[False, True]] * 2

@@ -188,7 +188,8 @@ def _find_calls(
         size = n * octets_of(kind) * samples
         if kind < 0 or size > last - at:
             return BAD_RECORD
-        if number == key:
+        # A field that is named twice counts once, as in text.
+        if number == key and place[GT_TYPE] == 0:
             if n < 1 or kind < 1 or kind > 3:
                 return NO_CALL
             place[GT], place[GT_TYPE] = at, 256 * n + kind

@@ -9,7 +9,7 @@ import gzip
 import struct
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from genobit.io.vcf_files.blocks import BGZF, Blocks, texts
@@ -66,7 +66,12 @@ class Index:
         for which in _bins(begin, end, self.min_shift, self.depth):
             if which in self.bins[number]:
                 found += [(a, b) for a, b in self.bins[number][which][1] if b > least]
-        return _merged(sorted(found))
+        # The last line of a file may have no end, so the last block is read as the end of the file.
+        final = self.last >> _LOW
+        return [
+            replace(span, stop=None) if span.stop == final else span
+            for span in _merged(sorted(found))
+        ]
 
     def _least(self, bins: dict[int, tuple[int, list[Pair]]], begin: int) -> int:
         """Return the first offset of records that may reach a position."""
