@@ -218,3 +218,24 @@ def test_of_two_fields_gt_the_first_is_read(tmp_path: Path, kind: str) -> None:
     ds = open_vcf(path, cache_dir=False)
     assert ds.call_genotype.values.tolist() == [[[0, 1], [0, 0]], [[0, 1], [1, 1]]]
     assert ds.call_genotype_phased.values.tolist() == [[False, True]] * 2
+
+
+@HTSLIB
+@pytest.mark.parametrize("kind", ["z", "b"])
+@pytest.mark.parametrize(
+    ("region", "place"),
+    [
+        (None, r"record 3 \(1:9\)"),
+        ("1", r"(record 3|a record) \(1:9\)"),
+        ("X", r"a record \(X:40000\)"),
+    ],
+)
+def test_a_fault_has_the_number_of_its_record_in_the_file_or_none(
+    tmp_path: Path, kind: str, region: str | None, place: str
+) -> None:
+    records = ["1 5 GT 0/1 0/0", "1 8 GT 0/1 0/0", "1 9 GT 0/1 0/2", "X 40000 GT 0/1 2/0"]
+    path = tmp_path / f"b.{kind}"
+    ran("bcftools", "view", "-O", kind, "-o", path, write(tmp_path, records))
+    ran("bcftools", "index", path)
+    with pytest.raises(ValueError, match=f"{place}, sample 'S[12]': .* beyond the 2"):
+        open_vcf(path, region=region, cache_dir=False)

@@ -10,7 +10,14 @@ from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
 from genobit.io.kernels import bcf, vcf_text
 from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
-from genobit.io.vcf_files.records import Fault, Labels, Records, require_unicode, wrong_call
+from genobit.io.vcf_files.records import (
+    Fault,
+    Labels,
+    Records,
+    place_of,
+    require_unicode,
+    wrong_call,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -166,8 +173,8 @@ class BcfFormat:
         status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
         where = ""
         if record < records.contigs.size and 0 <= records.contigs[record] < len(self.contigs):
-            where = f" ({self.contigs[records.contigs[record]]}:{records.positions[record]})"
-        place = f"{self.name}, record {records.numbers[record]:,}{where}"
+            where = f"{self.contigs[records.contigs[record]]}:{records.positions[record]}"
+        place = place_of(self.name, records, record, where)
         if status in (vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):
             return Fault(f"{place} has {sample} samples where the header has {len(self.samples)}.")
         if status in (vcf_text.BAD_RECORD, vcf_text.BAD_POSITION, vcf_text.NO_CALL):

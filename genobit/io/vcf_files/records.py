@@ -33,7 +33,7 @@ class Records:
     shift: int
     """Place of ``text[0]``."""
     numbers: NDArray[np.int64]
-    """Numbers of the records in the file, from 1."""
+    """Numbers of the records in the file, from 1; 0 if an index skips the records before."""
     where: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     """Where the parts of each record lie, as the kernels of the format say."""
     contigs: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -72,12 +72,13 @@ class Fault(ValueError):  # noqa: N818
 
 
 def whole_records(
-    texts: Iterator[Text], form: Any, skip: int = 0, *, whole: bool = True
+    texts: Iterator[Text], form: Any, skip: int, *, whole: bool, counted: bool
 ) -> Iterator[tuple[Records, int]]:
     """Yield the whole records of pieces of text, and the bytes of the file that were read.
 
     The first ``skip`` bytes are no records. A record that is cut by the end of a piece goes before
-    the next one; unless ``whole``, the last one is left out.
+    the next one; unless ``whole``, the last one is left out. If ``counted``, the first record is
+    that of the file.
     """
     rest, number, place, read = np.zeros(0, np.uint8), 0, 0, 0
     for part in texts:
@@ -97,7 +98,7 @@ def whole_records(
             n, end = form.split(data, first, stop, starts)
             if n:
                 starts = starts[:n].copy()
-                numbers = np.arange(number + 1, number + n + 1)
+                numbers = np.arange(number + 1, number + n + 1) * counted
                 yield Records(data, starts, np.append(starts[1:], end), shift, numbers), read
                 number += n
             if end == first or n < (stop - first) // LEAST_LINE + 1:
@@ -111,8 +112,14 @@ def whole_records(
         starts = np.empty(2, np.int64)
         n, end = form.split(data, 0, last.size, starts)
         if n:
-            numbers = np.arange(number + 1, number + n + 1)
+            numbers = np.arange(number + 1, number + n + 1) * counted
             yield Records(data, starts[:n], np.array([end]), place - rest.size, numbers), read
+
+
+def place_of(name: str, records: Records, record: int, where: str = "") -> str:
+    """Return file, number if it is known, and position of a record."""
+    number = int(records.numbers[record])
+    return f"{name}, {f'record {number:,}' if number else 'a record'}{where and f' ({where})'}"
 
 
 def decoded(name: str, records: Records, record: int, text: bytes, column: str) -> str:
@@ -121,8 +128,8 @@ def decoded(name: str, records: Records, record: int, text: bytes, column: str) 
         return text.decode()
     except UnicodeDecodeError as error:
         msg = (
-            f"{name}, record {records.numbers[record]:,} is not UTF-8 text: {column} holds "
-            f"the byte 0x{text[error.start]:02x}. Convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW."
+            f"{place_of(name, records, record)} is not UTF-8 text: {column} holds the byte "
+            f"0x{text[error.start]:02x}. Convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW."
         )
         raise Fault(msg) from error
 

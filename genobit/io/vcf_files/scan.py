@@ -201,7 +201,13 @@ class _Pass:
             reserve=RESERVE,
             ahead=self.ahead,
         )
-        yield from whole_records(pieces, self.found.form, span.skip, whole=span.stop is None)
+        yield from whole_records(
+            pieces,
+            self.found.form,
+            span.skip,
+            whole=span.stop is None,
+            counted=span.start == 0 and span.skip == self.header.size,
+        )
 
     def take(self, records: Records) -> None:
         self.found.places.append(np.stack([records.starts, records.stops]) + records.shift)

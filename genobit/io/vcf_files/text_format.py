@@ -14,6 +14,7 @@ from genobit.io.vcf_files.records import (
     Labels,
     Records,
     decoded,
+    place_of,
     require_unicode,
     wrong_call,
 )
@@ -153,7 +154,7 @@ class TextFormat:
         """Return file, number, contig and position of a record."""
         line = records.text[records.starts[record] : records.stops[record]].tobytes()
         place = b":".join(line.split(b"\t")[:2]).decode(errors="replace").strip()
-        return f"{self.name}, record {records.numbers[record]:,} ({place[:80]})"
+        return place_of(self.name, records, record, place[:80])
 
     def fault(self, records: Records, report: NDArray[np.int64]) -> Fault:
         """Return the error for what a kernel reports."""
