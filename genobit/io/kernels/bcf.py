@@ -9,8 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba import types
 
 from genobit.engine.simd.jit import inlined, njit
+from genobit.engine.simd.lane_moves import shift_right
+from genobit.engine.simd.vector import Vec, bitcast, bits_of, loader, splat, store
 from genobit.io.kernels.vcf_text import (
     BAD_POSITION,
     BAD_RECORD,
@@ -35,27 +38,30 @@ GT begins, and 256 times its length plus its type, 0 without GT."""
 SIZES = 8
 _SHARED = 24
 _DOT = ord(".")
+_OCTETS = np.array([0, 1, 2, 4, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+_WORDS = Vec(types.uint16, 16)
+
+_load, _bytes = loader(32), splat(Vec(types.uint8, 32))
+_words, _as_words = splat(_WORDS), bitcast(_WORDS)
 _TEXT = 7
 
 
 @inlined
 def whole(text: NDArray[np.uint8], at: int, octets: int) -> Any:
-    """Return a signed little-endian integer."""
+    """Return a signed little-endian integer of 1, 2 or 4 bytes."""
     value = np.int64(text[at])
-    for k in range(1, octets):
-        value |= np.int64(text[at + k]) << (8 * k)
-    shift = 64 - 8 * octets
-    return (value << shift) >> shift
+    if octets > 1:
+        value |= np.int64(text[at + 1]) << 8
+    if octets > 2:
+        value |= (np.int64(text[at + 2]) << 16) | (np.int64(text[at + 3]) << 24)
+    sign = np.int64(1) << (8 * octets - 1)
+    return (value ^ sign) - sign
 
 
 @inlined
-def octets_of(kind: Any) -> int:
+def octets_of(kind: Any) -> Any:
     """Return the bytes of an element of a type; 0 of one that is none."""
-    if kind in {1, _TEXT}:
-        return 1
-    if kind == 2:
-        return 2
-    return 4 if kind in {3, 5} else 0
+    return _OCTETS[kind & 15]
 
 
 @njit
@@ -268,11 +274,9 @@ def read_calls(
         n, octets = places[record, GT_TYPE] >> 8, octets_of(places[record, GT_TYPE] & 255)
         at, row, row_phased = places[record, GT], record * calls_step, record * phased_step
         quick = n == 2 and ploidy == 2 and octets == 1 and calls.itemsize == 1
-        if quick and keep:
-            quick = _pairs(text, at, samples, counts[record], calls[row:], phased[row_phased:])
-        elif quick:
-            quick = _are_pairs(text, at, 2 * samples, counts[record])
-        if quick:
+        if quick and _are_pairs(text, at, 2 * samples, counts[record]):
+            if keep:
+                _write_pairs(text, at, samples, calls[row:], phased[row_phased:])
             report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
             continue
         for s in range(samples):
@@ -326,31 +330,42 @@ def _one_call(
 
 @njit
 def _are_pairs(text: NDArray[np.uint8], at: int, size: int, alleles: int) -> bool:
-    """Return whether bytes are calls of alleles that the record has."""
-    most = np.uint8(0)
-    for k in range(size):
-        most = max(most, text[at + k])
-    return bool(most < 128 and (most >> 1) <= alleles)
+    """Return whether bytes are calls of alleles that the record has.
+
+    Larger bytes are missing values, ends of a vector, or alleles that the record lacks.
+    """
+    limit = np.uint8(min(2 * alleles + 1, 127))
+    most, k = _bytes(limit), 0
+    while k + 32 <= size:
+        if bits_of(_load(text, at + k) > most) != 0:
+            return False
+        k += 32
+    while k < size:
+        if text[at + k] > limit:
+            return False
+        k += 1
+    return True
 
 
 @njit
-def _pairs(
+def _write_pairs(
     text: NDArray[np.uint8],
     at: int,
     samples: int,
-    alleles: int,
     calls: NDArray[Any],
     phased: NDArray[np.uint8],
-) -> bool:
-    """Read calls of two alleles of a byte each; return whether all were."""
-    row = text[at : at + 2 * samples].reshape(samples, 2)
-    pairs = calls[: 2 * samples].reshape(samples, 2)
-    most = np.uint8(0)
-    for s in range(samples):
-        a, b = row[s, 0], row[s, 1]
-        pairs[s, 0] = np.int8(np.int8(a >> np.uint8(1)) - np.int8(1))
-        pairs[s, 1] = np.int8(np.int8(b >> np.uint8(1)) - np.int8(1))
-        phased[s] = b & np.uint8(1)
-        most = max(most, a, b)
-    # Larger bytes are missing values, ends of a vector, or alleles that the record lacks.
-    return bool(most < 128 and (most >> 1) <= alleles)
+) -> None:
+    """Write the calls of bytes that `_are_pairs` found to be right."""
+    octets, s = calls[: 2 * samples].view(np.uint8), 0
+    low, one, below = _bytes(np.uint8(0x7F)), _words(np.uint16(1)), _bytes(np.uint8(255))
+    while s + 16 <= samples:
+        word = _load(text, at + 2 * s)
+        # The lowest bit of the second allele is the phase, and 0 is a missing allele.
+        store(octets, 2 * s, (shift_right(word, np.uint64(1)) & low) + below)
+        store(phased, s, shift_right(_as_words(word), np.uint64(8)) & one)
+        s += 16
+    while s < samples:
+        for j in range(2):
+            calls[2 * s + j] = np.int64(text[at + 2 * s + j] >> 1) - 1
+        phased[s] = text[at + 2 * s + 1] & 1
+        s += 1

@@ -83,7 +83,7 @@ def find_samples(
             number, first = 0, k
             while True:
                 byte = text[k]
-                ends = byte in {_TAB, _NEWLINE}
+                ends = (byte == _TAB) | (byte == _NEWLINE)
                 if ends or byte == _COLON:
                     if number == field:
                         last = k
