@@ -127,7 +127,8 @@ def text_at(
     starts, stops, sizes, places = table
     k = int(np.searchsorted(places, first, "right")) - 1
     last = int(np.searchsorted(places, stop, "left"))
-    data = np.zeros(int(sizes[k:last].sum()) + 1 + PADDING, np.uint8)
+    data = np.empty(int(sizes[k:last].sum()) + 1 + PADDING, np.uint8)
+    data[-1 - PADDING :] = 0
     # Blocks follow each other in the file, except where an index leaves some out.
     gaps = np.flatnonzero(starts[k + 1 : last] != stops[k : last - 1]) + k + 1
     for a, b in pairwise([k, *gaps.tolist(), last]):
