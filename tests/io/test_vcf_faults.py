@@ -239,3 +239,17 @@ def test_a_fault_has_the_number_of_its_record_in_the_file_or_none(
     ran("bcftools", "index", path)
     with pytest.raises(ValueError, match=f"{place}, sample 'S[12]': .* beyond the 2"):
         open_vcf(path, region=region, cache_dir=False)
+
+
+@pytest.mark.parametrize("kind", ["text", pytest.param("b", marks=HTSLIB)])
+@pytest.mark.parametrize("alleles", ["A T,,C", "A ,T", "A T,", " T"])
+def test_an_empty_allele_is_refused(tmp_path: Path, kind: str, alleles: str) -> None:
+    path = write(tmp_path, ["1 5 GT 0/1 0/0", "1 6 GT 0/1 0/0"])
+    lines = path.read_text().splitlines()
+    lines[-1] = lines[-1].replace("A\tC", alleles.replace(" ", "\t"))
+    path.write_text("\n".join(lines) + "\n")
+    if kind == "b":
+        ran("bcftools", "view", "-O", kind, "-o", tmp_path / "a.bcf", path)
+        path = tmp_path / "a.bcf"
+    with pytest.raises(ValueError, match=r"record 2 \(1:6\) has an empty allele in REF or ALT"):
+        open_vcf(path, cache_dir=False)

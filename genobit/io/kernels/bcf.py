@@ -18,6 +18,7 @@ from genobit.io.kernels.vcf_text import (
     BAD_POSITION,
     BAD_RECORD,
     CALLED,
+    EMPTY_ALLELE,
     FEW_SAMPLES,
     FINE,
     MANY_SAMPLES,
@@ -139,9 +140,9 @@ def read_places(
             status = BAD_POSITION
         elif here != samples:
             status = MANY_SAMPLES if here > samples else FEW_SAMPLES
-        elif not _find_labels(text, at + _SHARED, middle, counts[record], place):
-            status = BAD_RECORD
         else:
+            status = _find_labels(text, at + _SHARED, middle, counts[record], place)
+        if status == FINE:
             status = _find_calls(text, middle, last, text[at + 23], key, samples, place)
         if status != FINE:
             report[STATUS], report[RECORD], report[SAMPLE] = status, record, here
@@ -152,8 +153,8 @@ def read_places(
 @njit
 def _find_labels(
     text: NDArray[np.uint8], at: int, last: int, alleles: int, place: NDArray[np.int64]
-) -> bool:
-    """Find ID, alleles and FILTER of a record; return whether they lie within it."""
+) -> int:
+    """Find ID, alleles and FILTER of a record; return a status."""
     n, kind, at = typed(text, at, last)
     fine = kind == _TEXT or (n == 0 and kind >= 0)
     place[ID], place[ID_END] = at, at + n
@@ -164,12 +165,14 @@ def _find_labels(
         fine &= kind == _TEXT or (n == 0 and kind >= 0)
         at += n
         if not fine or at > last:
-            return False
+            return BAD_RECORD
+        if n == 0:
+            return EMPTY_ALLELE
     place[FILTER] = at
     n, kind, at = typed(text, at, last)
     at += n * octets_of(kind)
     place[FILTER_END] = at
-    return kind >= 0 and at <= last
+    return FINE if kind >= 0 and at <= last else BAD_RECORD
 
 
 @njit

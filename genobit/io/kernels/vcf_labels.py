@@ -45,14 +45,24 @@ def contig_changes(
 @njit
 def count_alleles(
     text: NDArray[np.uint8], columns: NDArray[np.int64], counts: NDArray[np.int64]
-) -> None:
-    """Count the alleles of each record: REF, and those of ALT unless it is a dot."""
+) -> int:
+    """Count the alleles of each record: REF, and those of ALT unless it is a dot.
+
+    Returns the first record with an empty allele, -1 if there is none.
+    """
+    empty = -1
     for record in range(counts.size):
         first, last = columns[record, 3] + 1, columns[record, 4]
         none = last == first or (last == first + 1 and text[first] == _DOT)
         counts[record] = 1 if none else 2
+        lost = columns[record, 3] == columns[record, 2] + 1
         for k in range(first, last):
-            counts[record] += text[k] == _COMMA
+            comma = text[k] == _COMMA
+            counts[record] += comma
+            lost |= comma and (k == first or k + 1 == last or text[k - 1] == _COMMA)
+        if lost and empty < 0:
+            empty = record
+    return empty
 
 
 @njit

@@ -24,7 +24,7 @@ COLUMNS = 9
 """Columns before the samples: CHROM to FORMAT."""
 FINE, PLOIDY, WIDE = 0, 1, 2
 FEW_COLUMNS, FEW_SAMPLES, MANY_SAMPLES, BAD_POSITION = 3, 4, 5, 6
-NO_CALL, NO_ALLELE, BAD_RECORD = 7, 8, 9
+NO_CALL, NO_ALLELE, BAD_RECORD, EMPTY_ALLELE = 7, 8, 9, 10
 """What ended a kernel: nothing; calls of more alleles, or numbers of alleles that need wider
 integers, than the arrays have; and faults of a record."""
 STATUS, RECORD, SAMPLE, MOST_PLOIDY, SHORT, CALLED, ENTRIES = range(7)

@@ -11,6 +11,7 @@ from genobit.engine.options import require_fits
 from genobit.io.kernels import bcf, vcf_text
 from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
 from genobit.io.vcf_files.records import (
+    EMPTY_ALLELE,
     Fault,
     Labels,
     Records,
@@ -177,6 +178,8 @@ class BcfFormat:
         place = place_of(self.name, records, record, where)
         if status in (vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):
             return Fault(f"{place} has {sample} samples where the header has {len(self.samples)}.")
+        if status == vcf_text.EMPTY_ALLELE:
+            return Fault(f"{place} {EMPTY_ALLELE}")
         if status in (vcf_text.BAD_RECORD, vcf_text.BAD_POSITION, vcf_text.NO_CALL):
             return Fault(f"{place} is damaged. Copy the file again.")
         return Fault(

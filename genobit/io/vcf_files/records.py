@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LEAST_LINE = 4
 """Bytes a record is taken to have at least; a piece with shorter ones is read in two steps."""
+EMPTY_ALLELE = "has an empty allele in REF or ALT. Correct the record."
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from genobit.io.kernels import vcf_labels, vcf_text
 from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
 from genobit.io.vcf_files.header import FIXED_COLUMNS
 from genobit.io.vcf_files.records import (
+    EMPTY_ALLELE,
     Fault,
     Labels,
     Records,
@@ -52,7 +53,10 @@ class TextFormat:
         vcf_text.read_columns(records.text, records.starts, where, positions, report)
         if report[STATUS]:
             raise self.fault(records, report)
-        vcf_labels.count_alleles(records.text, where, alleles)
+        empty = vcf_labels.count_alleles(records.text, where, alleles)
+        if empty >= 0:
+            report[STATUS], report[RECORD] = vcf_text.EMPTY_ALLELE, empty
+            raise self.fault(records, report)
         return Records(
             records.text,
             records.starts,
@@ -164,6 +168,8 @@ class TextFormat:
         if status in (vcf_text.FEW_COLUMNS, vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):
             n = line.rstrip(b"\r\n").count(b"\t") + 1
             msg = f"{place} has {n} columns where the header has {expected}. Is the file cut short?"
+        elif status == vcf_text.EMPTY_ALLELE:
+            msg = f"{place} {EMPTY_ALLELE}"
         elif status == vcf_text.BAD_POSITION:
             text = line.split(b"\t")[1].decode(errors="replace")
             msg = (
