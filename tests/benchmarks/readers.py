@@ -24,13 +24,14 @@ _SHARE = 0.01
 
 
 def readers(*, quick: bool) -> Iterator[Row]:
-    """Opening files, and where plink2 is installed, statistics of a .bed and BGEN to planes."""
+    """Opening files; with plink2, statistics of a .bed, and BGEN, VCF and BCF to planes."""
     yield from openings(quick=quick)
     if shutil.which("plink2") is None:
         return
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
         yield from _statistics(Path(folder), 10_000 if quick else 100_000)
         yield from _bgen(Path(folder), 2_000 if quick else 20_000)
+        yield from _vcf(Path(folder), 2_000 if quick else 20_000)
 
 
 def _statistics(folder: Path, variants: int) -> Iterator[Row]:
@@ -60,6 +61,31 @@ def _bgen(folder: Path, variants: int) -> Iterator[Row]:
     yield _row(what, ours, "plink2 --make-pgen", _plink2(folder, command), variants)
 
 
+def _vcf(folder: Path, variants: int) -> Iterator[Row]:
+    samples = 2_504
+    stem = _bed(folder / "calls", variants, samples)
+    kinds = {
+        "VCF, plain": ("--vcf", ["vcf"], "out.vcf"),
+        "VCF of bgzip": ("--vcf", ["vcf", "bgz"], "out.vcf.gz"),
+        "BCF": ("--bcf", ["bcf"], "out.bcf"),
+    }
+    for kind, (option, form, name) in kinds.items():
+        _plink2(folder, ["--bfile", stem, "--export", *form])()
+        path, cache = folder / name, folder / "cache"
+        plink2 = _plink2(folder, [option, path, "--make-pgen"])
+
+        def anew(path: Path = path, cache: Path = cache) -> object:
+            shutil.rmtree(cache, ignore_errors=True)
+            return gb.open_vcf(path, cache_dir=cache).genobit.pack().compute()
+
+        def bare(path: Path = path) -> object:
+            return gb.open_vcf(path, cache_dir=False).genobit.pack().compute()
+
+        for ours, how in ((anew, "writing the cache"), (bare, "without a cache")):
+            what = f"{kind} to planes, {how}, {variants:,} variants x {samples:,} samples"
+            yield _row(what, ours, "plink2 --make-pgen", plink2, variants, None)
+
+
 def _bed(stem: Path, variants: int, samples: int) -> Path:
     """Write a fileset with rare and common alleles; returns its prefix."""
     rng = np.random.default_rng(1)
@@ -85,9 +111,16 @@ def _plink2(folder: Path, arguments: list[Any]) -> Callable[[], Any]:
 
 
 def _row(
-    what: str, ours: Callable[[], Any], at: str, theirs: Callable[[], Any], variants: int
+    what: str,
+    ours: Callable[[], Any],
+    at: str,
+    theirs: Callable[[], Any],
+    variants: int,
+    wanted: float | None = 1.0,
 ) -> Row:
     work = float(variants)
     found = rates({"ours": (ours, work), "theirs": (theirs, work)}, 5)
     rate = float(np.median(found["ours"]))
-    return Row("readers", what, rate, "variants/s", at, ratio(found["ours"], found["theirs"]), 1.0)
+    return Row(
+        "readers", what, rate, "variants/s", at, ratio(found["ours"], found["theirs"]), wanted
+    )
