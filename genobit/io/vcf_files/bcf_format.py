@@ -12,7 +12,6 @@ from genobit.io.kernels import bcf, vcf_text
 from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
 from genobit.io.vcf_files.records import (
     EMPTY_ALLELE,
-    Fault,
     Labels,
     Records,
     place_of,
@@ -51,7 +50,7 @@ class BcfFormat:
             f"{self.name} is truncated: {len(rest):,} bytes after its last whole record. Copy it "
             "again."
         )
-        raise Fault(msg)
+        raise ValueError(msg)
 
     def locate(self, records: Records) -> Records:
         """Find the parts of records; raise ValueError with the place of a fault."""
@@ -169,7 +168,7 @@ class BcfFormat:
             found.append([self._words.get(int(k), f"filter{k}") for k in numbers if k >= 0])
         return found
 
-    def fault(self, records: Records, report: NDArray[np.int64]) -> Fault:
+    def fault(self, records: Records, report: NDArray[np.int64]) -> ValueError:
         """Return the error for what a kernel reports."""
         status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
         where = ""
@@ -177,11 +176,13 @@ class BcfFormat:
             where = f"{self.contigs[records.contigs[record]]}:{records.positions[record]}"
         place = place_of(self.name, records, record, where)
         if status in (vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):
-            return Fault(f"{place} has {sample} samples where the header has {len(self.samples)}.")
+            return ValueError(
+                f"{place} has {sample} samples where the header has {len(self.samples)}."
+            )
         if status == vcf_text.EMPTY_ALLELE:
-            return Fault(f"{place} {EMPTY_ALLELE}")
+            return ValueError(f"{place} {EMPTY_ALLELE}")
         if status in (vcf_text.BAD_RECORD, vcf_text.BAD_POSITION, vcf_text.NO_CALL):
-            return Fault(f"{place} is damaged. Copy the file again.")
-        return Fault(
+            return ValueError(f"{place} is damaged. Copy the file again.")
+        return ValueError(
             f"{place}, sample {self.samples[sample]!r}: {wrong_call(status, '', records, record)}"
         )

@@ -14,7 +14,6 @@ from genobit.engine.spelling import did_you_mean
 from genobit.io.kernels import vcf_fields
 from genobit.io.kernels.vcf_fields import FILL, MISSING, VALUE
 from genobit.io.vcf_files.calls import Located
-from genobit.io.vcf_files.records import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,7 +172,7 @@ class FieldReader(Located):
                 f"{self.field.key}, where Number={self.field.number} allows {self.width}. Leave "
                 "the field out, or correct the file."
             )
-            raise Fault(msg)
+            raise ValueError(msg)
         if self.field.kind == "Flag":
             return values
         missing: Any = (-1, -2) if self.field.kind == "Integer" else (_MISSING_FLOAT, _FILL_FLOAT)
@@ -241,8 +240,8 @@ class FieldReader(Located):
         except ValueError:
             raise self._wrong(form, records, record, shown) from None
 
-    def _wrong(self, form: Any, records: Records, record: int, text: str) -> Fault:
-        return Fault(
+    def _wrong(self, form: Any, records: Records, record: int, text: str) -> ValueError:
+        return ValueError(
             f"{form.place(records, record)}: {text!r} of {self.field.part}/{self.field.key} is no "
             f"{self.field.kind}. Leave the field out, or correct the file."
         )

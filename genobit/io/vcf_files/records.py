@@ -68,10 +68,6 @@ class Labels:
     positions: NDArray[np.int64]
 
 
-class Fault(ValueError):  # noqa: N818
-    """A record that cannot be read."""
-
-
 def whole_records(
     texts: Iterator[Text], form: Any, skip: int, *, whole: bool, counted: bool
 ) -> Iterator[tuple[Records, int]]:
@@ -132,7 +128,7 @@ def decoded(name: str, records: Records, record: int, text: bytes, column: str) 
             f"{place_of(name, records, record)} is not UTF-8 text: {column} holds the byte "
             f"0x{text[error.start]:02x}. Convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW."
         )
-        raise Fault(msg) from error
+        raise ValueError(msg) from error
 
 
 def require_unicode(

@@ -11,7 +11,6 @@ from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
 from genobit.io.vcf_files.header import FIXED_COLUMNS
 from genobit.io.vcf_files.records import (
     EMPTY_ALLELE,
-    Fault,
     Labels,
     Records,
     decoded,
@@ -120,7 +119,7 @@ class TextFormat:
                 f"{self.place(records, record)} has the QUAL {shown!r}, expected a number or a "
                 "dot. Correct the record."
             )
-            raise Fault(msg) from None
+            raise ValueError(msg) from None
 
     def calls(
         self,
@@ -160,7 +159,7 @@ class TextFormat:
         place = b":".join(line.split(b"\t")[:2]).decode(errors="replace").strip()
         return place_of(self.name, records, record, place[:80])
 
-    def fault(self, records: Records, report: NDArray[np.int64]) -> Fault:
+    def fault(self, records: Records, report: NDArray[np.int64]) -> ValueError:
         """Return the error for what a kernel reports."""
         status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
         line = records.text[records.starts[record] : records.stops[record]].tobytes()
@@ -182,4 +181,4 @@ class TextFormat:
             text = column.split(b":")[field].decode(errors="replace") if field >= 0 else ""
             why = wrong_call(status, text, records, record)
             msg = f"{place}, sample {self.samples[sample]!r}: {why}"
-        return Fault(msg)
+        return ValueError(msg)
