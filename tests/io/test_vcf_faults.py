@@ -253,3 +253,12 @@ def test_an_empty_allele_is_refused(tmp_path: Path, kind: str, alleles: str) -> 
         path = tmp_path / "a.bcf"
     with pytest.raises(ValueError, match=r"record 2 \(1:6\) has an empty allele in REF or ALT"):
         open_vcf(path, cache_dir=False)
+
+
+@pytest.mark.parametrize(
+    ("calls", "message"),
+    [("0/1", "has 10 columns .*cut short"), ("0/1 0/0 1/1", "has 12 columns .*Correct the record")],
+)
+def test_a_record_has_the_columns_of_the_header(tmp_path: Path, calls: str, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"record 2 \(1:6\) {message}"):
+        opened(tmp_path, "1 5 GT 0/1 0/0", f"1 6 GT {calls}")

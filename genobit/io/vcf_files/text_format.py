@@ -166,7 +166,8 @@ class TextFormat:
         place, expected = self.place(records, record), FIXED_COLUMNS + len(self.samples)
         if status in (vcf_text.FEW_COLUMNS, vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):
             n = line.rstrip(b"\r\n").count(b"\t") + 1
-            msg = f"{place} has {n} columns where the header has {expected}. Is the file cut short?"
+            remedy = "Is the file cut short?" if n < expected else "Correct the record."
+            msg = f"{place} has {n} columns where the header has {expected}. {remedy}"
         elif status == vcf_text.EMPTY_ALLELE:
             msg = f"{place} {EMPTY_ALLELE}"
         elif status == vcf_text.BAD_POSITION:
