@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 PLAIN, BGZF, STREAM = "plain", "bgzf", "gzip"
 PIECE = 4 * 2**20
 """Inflated bytes of a piece: it stays in the cache of the last level while it is read."""
-_READ = 2 * 2**20
+_READ, _BLOCK = 2 * 2**20, 2**16
+"""Bytes that are read at once; and the most of a block of BGZF, which is read first."""
 _MAGIC = b"\x1f\x8b"
 _END_SIZE = 28
 """Bytes of the empty block at the end of BGZF, by which a file that was cut is found."""
@@ -155,13 +156,16 @@ def _text(data: Future[NDArray[np.uint8]], first: int, stop: int, place: int, re
 
 def _bgzf_parts(source: Source, start: int, stop: int | None) -> Iterator[Part]:
     """Yield bytes of whole blocks, their place in the file, and each block's start and size."""
-    at, rest, size = start, b"", 1
+    at, rest, size, step = start, b"", 1, _BLOCK
     starts, sizes = (
         np.zeros(_READ // _END_SIZE + 1, np.int64),
         np.zeros(_READ // _END_SIZE + 1, np.int64),
     )
     while stop is None or at <= stop:
-        more = source.read(at + len(rest), at + len(rest) + _READ)
+        # A server sends no more than the blocks that are wanted, or twice what was read before.
+        end = at + len(rest) + step
+        more = source.read(at + len(rest), end if stop is None else min(end, stop + _BLOCK))
+        step = min(2 * step, _READ)
         raw = rest + more if rest else more
         n, end, bad = find_blocks(np.frombuffer(raw, np.uint8), starts, sizes)
         if bad or (not more and end < len(raw)):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FIXED_COLUMNS = 9
 _BCF_HEADER = 9
 """Bytes before the text of a BCF's header: a magic number and the size of the text."""
+_FEWEST = 16
+"""Bytes that show what a file is."""
 _ID = re.compile(r"[<,]ID=([^,>]+)")
 _INDEX = re.compile(r"[<,]IDX=(\d+)")
 
@@ -67,6 +69,9 @@ def read_header(source: Source) -> Header:
             # The last line may be cut at any byte.
             seen = max(len(text) - len(b"\n#CHROM"), 0)
             text += part.data[part.first : part.stop].tobytes()
+            if len(text) < _FEWEST:
+                # A file may begin with small or empty blocks.
+                continue
             if text.startswith(b"BCF"):
                 size = _BCF_HEADER + int.from_bytes(text[5:9], "little")
                 require_fits(f"{source.name}: the header", size, TEXT_COST)
