@@ -175,6 +175,9 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.variant_stats": lambda x: x.bits.genobit.variant_stats(),
     "Dataset.sample_stats": lambda x: x.bits.genobit.sample_stats(),
     "Dataset.filter": lambda x: x.bits.genobit.filter(min_maf=0.1),
+    "Dataset.mask_calls": lambda x: x.ds.assign(
+        call_GQ=abs(x.ds.call_genotype).sum("ploidy")
+    ).genobit.mask_calls(min_gq=1),
     "Dataset.crossproduct": lambda x: x.ds.assign(
         call_genotype=abs(x.ds.call_genotype)
     ).genobit.crossproduct(),

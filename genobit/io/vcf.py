@@ -140,7 +140,7 @@ def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
 
     Examples
     --------
-    >>> import pathlib, tempfile, xarray as xr
+    >>> import pathlib, tempfile, numpy as np, xarray as xr
     >>> store = pathlib.Path(tempfile.mkdtemp()) / "tiny.vcz"
     >>> tiny = xr.Dataset(
     ...     {

@@ -89,7 +89,7 @@ def reader(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def opened(reader: str, tmp_path: Path) -> xr.Dataset:
+def dataset(reader: str, tmp_path: Path) -> xr.Dataset:
     return READERS[reader](tmp_path)
 
 
@@ -109,14 +109,14 @@ def no_looks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_stored._Label, "read", stored)
 
 
-def test_names_are_read_when_somebody_looks(opened: xr.Dataset, reader: str) -> None:
-    found = [name for name in LAZY if is_unread(opened[name].variable)]
+def test_names_are_read_when_somebody_looks(dataset: xr.Dataset, reader: str) -> None:
+    found = [name for name in LAZY if is_unread(dataset[name].variable)]
     assert found == [name for name in LAZY if name not in OBJECTS.get(reader, [])]
-    assert opened.variant_id.dtype == opened.variant_allele.dtype == object
-    assert opened.variant_id.values.tolist() == FIELDS
-    assert opened.variant_allele.values.tolist() == ALLELES
-    assert all(type(x) is str for x in opened.variant_id.values)
-    assert not is_unread(opened.variant_id.variable)
+    assert dataset.variant_id.dtype == dataset.variant_allele.dtype == object
+    assert dataset.variant_id.values.tolist() == FIELDS
+    assert dataset.variant_allele.values.tolist() == ALLELES
+    assert all(type(x) is str for x in dataset.variant_id.values)
+    assert not is_unread(dataset.variant_id.variable)
 
 
 CALLS: dict[str, Callable[[xr.Dataset], xr.Dataset | xr.DataArray]] = {
@@ -132,13 +132,13 @@ CALLS: dict[str, Callable[[xr.Dataset], xr.Dataset | xr.DataArray]] = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_methods_do_not_look(opened: xr.Dataset, call: str) -> None:
+def test_methods_do_not_look(dataset: xr.Dataset, call: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         no_looks(patch)
-        found = CALLS[call](opened)
+        found = CALLS[call](dataset)
     names = [name for name in found.coords if str(name).startswith("variant_id")]
     assert all(is_unread(found[name].variable) for name in names)
-    looked = opened.map(lambda x: x.compute() if x.name in LAZY else x, keep_attrs=True)
+    looked = dataset.map(lambda x: x.compute() if x.name in LAZY else x, keep_attrs=True)
     xr.testing.assert_identical(found.compute(), CALLS[call](looked).compute())
 
 
@@ -156,16 +156,16 @@ CHANGES: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_labels_are_as_good_as_in_memory(opened: xr.Dataset, change: str) -> None:
-    whole = opened.compute()
+def test_labels_are_as_good_as_in_memory(dataset: xr.Dataset, change: str) -> None:
+    whole = dataset.compute()
     with dask.config.set(scheduler="synchronous"):
-        found, wanted = (CHANGES[change](ds).compute() for ds in (opened, whole))
+        found, wanted = (CHANGES[change](ds).compute() for ds in (dataset, whole))
     xr.testing.assert_identical(found, wanted)
 
 
 @pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen, gb.to_vcf_zarr])
-def test_writers_take_them(opened: xr.Dataset, tmp_path: Path, write: Any) -> None:
-    write(opened, tmp_path / "written")
+def test_writers_take_them(dataset: xr.Dataset, tmp_path: Path, write: Any) -> None:
+    write(dataset, tmp_path / "written")
     read = {gb.to_plink: gb.open_plink, gb.to_pgen: gb.open_pgen}.get(write, gb.open_vcf_zarr)
     found: xr.Dataset = read(tmp_path / "written")
     assert found.variant_id.values.tolist() == FIELDS

@@ -72,7 +72,7 @@ def test_tasks__are_made_of_the_chunks_under_way_alone(
     with dask.config.set(scheduler="synchronous"), pytest.raises(OSError, match="no more"):
         gb.to_zarr(matrix(), tmp_path / "r2.zarr")
     # Of 25: a block of two chunks a side.
-    assert len(made) == 4
+    assert len([name for name, *_ in made if "square" in name]) == 4
 
 
 @pytest.mark.parametrize("side", [1, 2, 16])

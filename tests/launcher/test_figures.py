@@ -28,8 +28,8 @@ NEEDS = {("epistasis", "permutations"): "search with .*permutations=1000"}
 def results() -> dict[str, Any]:
     with small_tiles():
         made = {name: make() for name, make in everything().items()}
-    # A filter gives genotypes, which explorers show.
-    del made["filter"]
+    # These give genotypes, which explorers show.
+    del made["filter"], made["mask_calls"]
     return {k: v for k, v in made.items() if isinstance(v, xr.DataArray | xr.Dataset)}
 
 

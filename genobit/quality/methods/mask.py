@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import model
+from genobit.data import labels, model
 from genobit.data.checks import check_number, check_share
 
 if TYPE_CHECKING:
@@ -130,12 +130,21 @@ class MaskMethods:
         changed["masked_calls"] = model.RULES, found.counts, {"long_name": "masked calls"}
         share = {"long_name": "share of masked calls"}
         changed["masked_share"] = model.RULES, found.counts / np.maximum(found.called, 1), share
-        return ds.drop_vars(_COUNTS, errors="ignore").assign(changed)
+        return ds.drop_vars(_COUNTS, errors="ignore").assign(_texts(ds) | changed)
 
 
 _MASK = "call_genotype_mask"
 _COUNTS = (model.RULES, "masked_calls", "masked_share")
 """Variables of an earlier call."""
+
+
+def _texts(ds: xr.Dataset) -> dict[Any, xr.Variable]:
+    """Return the labels of text as objects of str, as all results have them."""
+    return {
+        name: labels.as_objects(variable, str(name))
+        for name, variable in ds.variables.items()
+        if name not in ds.xindexes and variable.chunks is None and variable.dtype.kind in "SO"
+    }
 
 
 def _rules(limits: dict[str, float]) -> tuple[Rule, ...]:

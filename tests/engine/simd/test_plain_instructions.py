@@ -75,6 +75,7 @@ from genobit.engine.simd.vector import (
     store,
 )
 from genobit.grm.kernels.crossproducts.registers import multiply_pairs, repeat, zero_sums
+from genobit.io.kernels import bcf, vcf_text
 from genobit.kendall.kernels.bitonic_sort import (
     BLOCK,
     load_lanes,
@@ -198,7 +199,7 @@ def _squares(rows, start, stride, out, to, step):
 
 KERNELS: list[Any] = [
     _words, _registers, _bytes, _lookups, _masks, _signs, _keys, _floats, _counts, _ratios, _quads,
-    _squares,
+    _squares, vcf_text.line_starts, vcf_text.read_calls, bcf.read_calls,
 ]  # fmt: skip
 
 
@@ -354,3 +355,31 @@ def test_quads(seed: int, i: int) -> None:
         octets(seed, 71, np.int8),
         octets(seed, 23, np.int32),
     )
+
+
+@given(seed=seeds, alleles=st.integers(2, 3))
+def test_calls_of_text(seed: int, alleles: int) -> None:
+    random, samples = np.random.default_rng(seed), 41
+    calls = random.choice(["0|1", "1/1", "./.", "0/2", ".", "1", "0|0:7"], (6, samples))
+    calls[:4] = random.choice(["0|1", "1/1", "./.", "1|."], (4, samples))
+    lines = ["\t".join(["1", "5", ".", "A", "C", ".", ".", ".", "GT", *row]) for row in calls]
+    data = ("\n".join(lines) + "\n").encode() + bytes(vcf_text.PADDING)
+    text, starts = np.frombuffer(data, np.uint8), np.zeros(6, np.int64)
+    stop = text.size - vcf_text.PADDING
+    same(vcf_text.line_starts, text, 0, stop, starts)
+    assert vcf_text.line_starts(text, 0, stop, starts) == (6, stop)
+    columns, report = np.zeros((6, 10), np.int64), np.zeros(vcf_text.ENTRIES, np.int64)
+    vcf_text.read_columns(text, starts, columns, np.zeros(6, np.int64), report)
+    room = np.zeros(12 * samples, np.int8), 2 * samples, np.zeros(6 * samples, np.uint8), samples
+    same(vcf_text.read_calls, text, columns, np.full(6, alleles), samples, 2, *room, report)
+
+
+@given(seed=seeds, alleles=st.integers(1, 4))
+def test_calls_of_bcf(seed: int, alleles: int) -> None:
+    random, samples = np.random.default_rng(seed), 41
+    text = random.integers(0, 2 * alleles + 2, 2 * samples + vcf_text.PADDING).astype(np.uint8)
+    places = np.zeros((1, 8), np.int64)
+    places[0, bcf.GT_TYPE] = 2 * 256 + 1
+    report = np.zeros(vcf_text.ENTRIES, np.int64)
+    room = np.zeros(2 * samples, np.int8), 2 * samples, np.zeros(samples, np.uint8), samples
+    same(bcf.read_calls, text, places, np.full(1, alleles), samples, 2, *room, report)
