@@ -184,8 +184,14 @@ def filter_texts(names: NDArray[np.object_], failed: NDArray[np.bool_]) -> list[
 
 def quality_texts(quality: NDArray[np.float32]) -> list[str]:
     """Return the column QUAL of variants, "." for NaN."""
-    texts = (str(x).removesuffix(".0") for x in quality)
-    return ["." if text == "nan" else text for text in texts]
+    return ["." if np.isnan(x) else _shortest(x) for x in quality]
+
+
+def _shortest(x: np.float32) -> str:
+    """Return a number as bcftools prints it, with more digits if it has more."""
+    short = f"{x:g}"
+    # numpy prints large whole numbers in one way or another, by release.
+    return short if np.float32(short) == x else str(x).removesuffix(".0")
 
 
 def samples(ds: xr.Dataset) -> list[tuple[str, str]]:
