@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from genobit.io.kernels import bcf, vcf_text
 from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
 from genobit.io.vcf_files.records import (
     EMPTY_ALLELE,
+    Format,
     Labels,
     Records,
     place_of,
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.header import Header
 
 
-class BcfFormat:
+class BcfFormat(Format):
     """Records of BCF: typed values."""
+
+    kernel = staticmethod(bcf.read_calls)
 
     def __init__(self, name: str, header: Header) -> None:
         self.name, self.samples = name, header.samples
@@ -130,31 +133,6 @@ class BcfFormat:
             records.contigs,
             records.positions,
         )
-
-    def calls(
-        self,
-        records: Records,
-        ploidy: int,
-        calls: NDArray[Any],
-        phased: NDArray[np.uint8],
-        steps: tuple[int, int],
-    ) -> NDArray[np.int64]:
-        """Read calls, and return the report of the kernel."""
-        report = np.zeros(ENTRIES, np.int64)
-        # An ALT of "." may be an allele that is not known, as plink2 writes it.
-        bcf.read_calls(
-            records.text,
-            records.where,
-            np.maximum(records.alleles, 2),
-            len(self.samples),
-            ploidy,
-            calls,
-            steps[0],
-            phased,
-            steps[1],
-            report,
-        )
-        return report
 
     def filter_names(self, texts: list[bytes]) -> list[list[str]]:
         """Return the names of the filters in texts of FILTER."""

@@ -10,10 +10,10 @@ import numpy as np
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
 from genobit.io.kernels import vcf_text
-from genobit.io.kernels.vcf_text import PADDING
+from genobit.io.kernels.vcf_text import ENTRIES, PADDING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -66,6 +66,38 @@ class Labels:
     quality: NDArray[np.float32]
     contigs: NDArray[np.int32]
     positions: NDArray[np.int64]
+
+
+class Format:
+    """What text and BCF share: a kernel of each reads calls in the same way."""
+
+    samples: tuple[str, ...]
+    kernel: Callable[..., None]
+
+    def calls(
+        self,
+        records: Records,
+        ploidy: int,
+        calls: NDArray[Any],
+        phased: NDArray[np.uint8],
+        steps: tuple[int, int],
+    ) -> NDArray[np.int64]:
+        """Read calls, and return the report of the kernel."""
+        report = np.zeros(ENTRIES, np.int64)
+        # An ALT of "." may be an allele that is not known, as plink2 writes it.
+        self.kernel(
+            records.text,
+            records.where,
+            np.maximum(records.alleles, 2),
+            len(self.samples),
+            ploidy,
+            calls,
+            steps[0],
+            phased,
+            steps[1],
+            report,
+        )
+        return report
 
 
 def whole_records(

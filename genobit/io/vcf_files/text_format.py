@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
 from genobit.io.vcf_files.header import FIXED_COLUMNS
 from genobit.io.vcf_files.records import (
     EMPTY_ALLELE,
+    Format,
     Labels,
     Records,
     decoded,
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.header import Header
 
 
-class TextFormat:
+class TextFormat(Format):
     """Records of VCF: lines of text."""
+
+    kernel = staticmethod(vcf_text.read_calls)
 
     def __init__(self, name: str, header: Header) -> None:
         self.name, self.samples = name, header.samples
@@ -120,31 +123,6 @@ class TextFormat:
                 "dot. Correct the record."
             )
             raise ValueError(msg) from None
-
-    def calls(
-        self,
-        records: Records,
-        ploidy: int,
-        calls: NDArray[Any],
-        phased: NDArray[np.uint8],
-        steps: tuple[int, int],
-    ) -> NDArray[np.int64]:
-        """Read calls, and return the report of the kernel."""
-        report = np.zeros(ENTRIES, np.int64)
-        # An ALT of "." may be an allele that is not known, as plink2 writes it.
-        vcf_text.read_calls(
-            records.text,
-            records.where,
-            np.maximum(records.alleles, 2),
-            len(self.samples),
-            ploidy,
-            calls,
-            steps[0],
-            phased,
-            steps[1],
-            report,
-        )
-        return report
 
     def filter_names(self, texts: list[bytes]) -> list[list[str]]:
         """Return the names of the filters in texts of FILTER."""
