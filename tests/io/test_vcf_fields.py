@@ -122,6 +122,7 @@ def test_numbers_are_read_as_they_are_printed(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
+        (["AF"], r"fields\[0\] is 'AF', .*did you mean 'INFO/AF'\?"),
         (["XY"], r"fields\[0\] is 'XY', which the header of .*a\.vcf lacks; it has FORMAT/AD, "),
         (["DP", "INFO/XX"], r"fields\[1\] is 'INFO/XX', of Type=String and Number=1 in .*vcf2zarr"),
         (["GT"], r"fields\[0\] is 'GT', of Type=String"),

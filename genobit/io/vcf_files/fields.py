@@ -87,9 +87,11 @@ def named_fields(fields: Sequence[str], header: Header, name: str) -> list[Field
         where = (part if slash else "FORMAT", key)
         if where not in declared:
             names = sorted("/".join(x) for x in declared)
+            same = [known for known in names if known.endswith(f"/{key}")]
+            meant = f"; did you mean {same[0]!r}?" if same else did_you_mean("/".join(where), names)
             msg = (
                 f"fields[{k}] is {text!r}, which the header of {name} lacks; it has "
-                f"{', '.join(names)}{did_you_mean('/'.join(where), names)}"
+                f"{', '.join(names)}{meant}"
             )
             raise ValueError(msg)
         times, what = declared[where]
