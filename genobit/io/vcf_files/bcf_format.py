@@ -47,6 +47,11 @@ class BcfFormat(Format):
             require_fits(f"{self.name}: a record", int(bcf.record_size(text, end)), TEXT_COST)
         return n, end
 
+    def may_end(self, parts: list[NDArray[np.uint8]], held: int) -> bool:
+        """Return whether the first record of some parts ends in the last."""
+        start = np.concatenate([part[:8] for part in parts])
+        return held < 8 or held >= int(bcf.record_size(start, 0))
+
     def end(self, rest: bytes) -> bytes:
         """Return the last record of a text that ends without a mark."""
         msg = (

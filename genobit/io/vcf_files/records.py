@@ -109,19 +109,25 @@ def whole_records(
     the next one; unless ``whole``, the last one is left out. If ``counted``, the first record is
     that of the file.
     """
-    rest, number, place, read = np.zeros(0, np.uint8), 0, 0, 0
+    rest: list[NDArray[np.uint8]] = []
+    held, number, place, read = 0, 0, 0, 0
     for part in texts:
         data, first, stop, place, read = part.data, part.first, part.stop, part.place, part.read
-        if skip:
-            leap = min(skip, stop - first)
-            skip, first, place = skip - leap, first + leap, place + leap
-        if rest.size > first:
-            require_fits(f"{form.name}: record {number + 1:,}", rest.size, TEXT_COST)
-            data = np.concatenate([rest, data[first:stop], np.zeros(PADDING, np.uint8)])
-            first, stop = rest.size, rest.size + stop - first
-        data[first - rest.size : first] = rest
-        shift = place - first
-        first -= rest.size
+        leap = min(skip, stop - first)
+        skip, first, place = skip - leap, first + leap, place + stop - first
+        if held > first:
+            # A long record is held once, in parts, until its end is read.
+            rest.append(data[first:stop])
+            held += stop - first
+            require_fits(f"{form.name}: record {number + 1:,}", held, TEXT_COST)
+            if not form.may_end(rest, held):
+                continue
+            data = np.concatenate([*rest, np.zeros(PADDING, np.uint8)])
+            first, stop = 0, held
+        elif held:
+            data[first - held : first] = rest[0]
+            first -= held
+        shift = place - stop
         while True:
             starts = np.empty((stop - first) // LEAST_LINE + 1, np.int64)
             n, end = form.split(data, first, stop, starts)
@@ -133,16 +139,14 @@ def whole_records(
             if end == first or n < (stop - first) // LEAST_LINE + 1:
                 break
             first = end
-        rest = data[end:stop].copy()
-        place = shift + stop
-    if rest.size and whole:
-        last = np.frombuffer(form.end(rest.tobytes()), np.uint8)
-        data = np.concatenate([last, np.zeros(PADDING, np.uint8)])
+        rest, held = [data[end:stop].copy()], stop - end
+    if held and whole:
+        data = np.frombuffer(form.end(np.concatenate(rest).tobytes()) + bytes(PADDING), np.uint8)
         starts = np.empty(2, np.int64)
-        n, end = form.split(data, 0, last.size, starts)
+        n, end = form.split(data, 0, data.size - PADDING, starts)
         if n:
             numbers = np.arange(number + 1, number + n + 1) * counted
-            yield Records(data, starts[:n], np.array([end]), place - rest.size, numbers), read
+            yield Records(data, starts[:n], np.array([end]), place - held, numbers), read
 
 
 def place_of(name: str, records: Records, record: int, where: str = "") -> str:

@@ -42,6 +42,11 @@ class TextFormat(Format):
         """Fill the starts of whole records; return their number and the place after."""
         return vcf_text.line_starts(text, first, stop, starts)
 
+    def may_end(self, parts: list[NDArray[np.uint8]], held: int) -> bool:
+        """Return whether the first record of some parts ends in the last."""
+        del held
+        return bool((parts[-1] == ord("\n")).any())
+
     def end(self, rest: bytes) -> bytes:
         """Return the last record of a text that ends without a mark."""
         return rest + b"\n"
