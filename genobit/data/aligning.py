@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import columns, labels, model
+from genobit.data.contigs import comparable_contigs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -182,7 +183,7 @@ def _contigs_of_both(
     sides = [_dataset(data), _dataset(given)]
     if any(labels.values_along(side, model.VARIANT_CONTIG, dim) is None for side in sides):
         return None
-    return labels.comparable_contigs(*sides)
+    return comparable_contigs(*sides)
 
 
 def _positions_of_both(data: xr.Dataset | xr.DataArray, given: xr.DataArray) -> _Labels | None:

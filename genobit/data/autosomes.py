@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.data import labels, model
-from genobit.data.contigs import HUMAN, chromosome, misfit, translated
+from genobit.data.contigs import HUMAN, Contigs, chromosome, contigs_in, misfit, translated
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -149,17 +149,17 @@ def _checked(autosomes: Any) -> frozenset[str] | None:
     raise TypeError(msg)
 
 
-def _named(ds: xr.Dataset) -> labels.Contigs | None:
+def _named(ds: xr.Dataset) -> Contigs | None:
     """Return contigs by name, or None if the variants have no contigs or only unnamed numbers."""
     if model.VARIANT_CONTIG not in ds.variables:
         return None
     # sgkit numbers contigs from 0, so an unnamed number is not a chromosome number.
     if ds[model.VARIANT_CONTIG].dtype.kind in "iuf" and model.CONTIG_ID not in ds.variables:
         return None
-    return labels.contigs(ds)
+    return contigs_in(ds)
 
 
-def _of_dataset(names: frozenset[str], contigs: labels.Contigs) -> set[str]:
+def _of_dataset(names: frozenset[str], contigs: Contigs) -> set[str]:
     """Return the contigs of the Dataset that are named; refuse a name of none."""
     known = [str(name) for name in contigs.names]
     found = translated(sorted(names), known)

@@ -12,7 +12,7 @@ import xarray as xr
 from genobit.data import columns as table_columns
 from genobit.data import labels, model
 from genobit.data.checks import check_one_of
-from genobit.data.contigs import renamed
+from genobit.data.contigs import contigs_in, known_contigs, renamed
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def join(
     if on is None:
         on = (FAMILY, model.SAMPLE_ID) if family and FAMILY in ds.variables else model.SAMPLE_ID
     dim, ours = _labels(ds, on)
-    contigs = labels.contigs(ds) if model.VARIANT_CONTIG in ours else None
+    contigs = contigs_in(ds) if model.VARIANT_CONTIG in ours else None
     names = [] if contigs is None else contigs.names.tolist()
     keys = _Keys(dim, _key_columns(source, on, ours), _merged(ours), names)
     wanted = _wanted(ds, source, keys, columns)
@@ -164,7 +164,7 @@ def _labels(
 
 def _text_of(ds: xr.Dataset, name: str) -> NDArray[np.object_]:
     if name == model.VARIANT_CONTIG:
-        return labels.known_contigs(ds).of_variants()
+        return known_contigs(ds).of_variants()
     return labels.text(ds[name].values, name)
 
 

@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from genobit.data import labels, model
+from genobit.data.contigs import starts_of_contigs
 from genobit.data.packer import pack, plane
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound
 from genobit.engine.options import get_options
@@ -117,7 +118,7 @@ def by_samples(
     cuts = None
     if contigs:
         model.values(ds, model.VARIANT_CONTIG, needed_for="splitting by contig")
-        cuts = labels.starts_of_contigs(ds)
+        cuts = starts_of_contigs(ds)
     if layout.rows == "samples":
         named = _planes(ds, layout)
         if cuts is None:

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from genobit.data import labels, model
+from genobit.data import labels, model, result_labels
 from genobit.data.checks import check_one_of
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 
@@ -172,7 +172,7 @@ def _packed_dataset(
 ) -> xr.Dataset:
     variables = {PREFIX + name: plane(words, layout) for name, words in planes.items()}
     chunks: dict[Hashable, Any] = {layout.rows: next(iter(planes.values())).chunks[0]}
-    coords = labels.beside(model.carried(ds, without=(model.CALL_GENOTYPE,)), chunks)
+    coords = result_labels.beside(model.carried(ds, without=(model.CALL_GENOTYPE,)), chunks)
     attributes = {**ds.attrs, **layout.to_attributes()}
     attributes[model.COUNTED_ALLELE] = calls.attrs.get(
         model.COUNTED_ALLELE, "allele 1 (variant_allele[:, 1])"

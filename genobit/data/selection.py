@@ -12,6 +12,7 @@ import xarray as xr
 
 from genobit.data import labels, model
 from genobit.data.aligning import selected
+from genobit.data.contigs import contigs_in
 from genobit.data.selection_by_label import Genome
 from genobit.engine.spelling import did_you_mean
 
@@ -339,7 +340,7 @@ def _with_positions(kept: xr.Dataset, dim: str, ids: np.ndarray | None) -> np.nd
     position = labels.texts_along(kept, "variant_position", dim)
     if position is None:
         return ids
-    contigs = labels.contigs(kept)
+    contigs = contigs_in(kept)
     if contigs is not None and kept["variant_contig"].dims == (dim,):
         position = contigs.of_variants() + ":" + position
     return position if ids is None else np.where(lacking, position, ids)

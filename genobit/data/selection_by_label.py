@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import aligning, labels, model
-from genobit.data.contigs import contig_named
+from genobit.data.contigs import contig_named, contigs_in
 from genobit.data.regions import known_contig, parse_region
 from genobit.engine.spelling import did_you_mean
 
@@ -109,7 +109,7 @@ class Genome:
     """Contigs and positions of the variants of a Dataset, to find regions."""
 
     def __init__(self, ds: xr.Dataset) -> None:
-        found = labels.contigs(ds)
+        found = contigs_in(ds)
         self._contig = None if found is None else found.numbers
         self.contigs: list[str] = [] if found is None else found.names.tolist()
         self._position = labels.values_along(ds, model.VARIANT_POSITION, model.VARIANTS)

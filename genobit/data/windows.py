@@ -9,7 +9,7 @@ import numpy as np
 
 from genobit.data import labels, model
 from genobit.data.checks import is_whole
-from genobit.data.contigs import UNPLACED, chromosome
+from genobit.data.contigs import UNPLACED, chromosome, contig_of_variants, starts_of_contigs
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,11 +63,11 @@ def contig_runs(ds: xr.Dataset) -> ContigRuns:
 
     Raises ValueError if no variant has one.
     """
-    starts = labels.starts_of_contigs(ds)
+    starts = starts_of_contigs(ds)
     placed = np.ones(starts.size, bool)
     if model.VARIANT_CONTIG in ds.variables and ds.sizes[model.VARIANTS]:
         known = [name for name in (model.VARIANT_CONTIG, model.CONTIG_ID) if name in ds.variables]
-        contig = labels.contig_of_variants(ds[known].isel({model.VARIANTS: starts}))
+        contig = contig_of_variants(ds[known].isel({model.VARIANTS: starts}))
         # Numbers without names count from 0, so 0 is a contig like any other.
         if contig is not None and contig.dtype.kind == "O":
             placed = np.array([chromosome(name) != UNPLACED for name in contig.tolist()])
@@ -103,7 +103,7 @@ def named_window(window: int | str, unit: str = "variants") -> str:
 def pair_labels(ds: xr.Dataset) -> dict[str, NDArray[Any]]:
     """Return the columns that describe a variant in a table of pairs, each (variants,)."""
     columns: dict[str, NDArray[Any]] = {"variant": np.arange(ds.sizes[model.VARIANTS])}
-    contig = labels.contig_of_variants(ds)
+    contig = contig_of_variants(ds)
     if contig is not None:
         columns[model.VARIANT_CONTIG] = contig
     for name in (model.VARIANT_POSITION, model.VARIANT_ID):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model
+from genobit.data import model, result_labels
 from genobit.engine.progress import warn_stopped
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ def _coordinates(
     A label whose name is ``taken`` gets the prefix `variant_`.
     """
     coords: dict[Hashable, Any] = {}
-    for name, label in labels.along(ds, model.VARIANTS).items():
+    for name, label in result_labels.along(ds, model.VARIANTS).items():
         if name == model.VARIANTS:
             continue
         free = str(name)

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import aligning, labels, model, packed
+from genobit.data.contigs import contigs_in
 from genobit.data.windows import named_window
 from genobit.epistasis.covariates import covariates_of
 
@@ -118,7 +119,7 @@ def _scope(ds: xr.Dataset, order: int, given: EpistasisLimits) -> Limits:
     min_gap = given.min_gap
     if min_gap is not None:
         variable, gap = parse_window(min_gap, "min_gap")
-        found = labels.contigs(ds)
+        found = contigs_in(ds)
         contigs = None if found is None else found.numbers
         if variable is not None:
             coordinates = model.values(ds, variable, needed_for=f"min_gap={min_gap!r}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genobit.data.contigs import contig_named
-from genobit.data.labels import contigs_of, text
+from genobit.data.contigs import contig_named, contigs_of
+from genobit.data.labels import text
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit.data import labels, model
-from genobit.data.contigs import renamed
+from genobit.data import model
+from genobit.data.contigs import contigs_in, renamed
 from genobit.data.joining import with_report
 from genobit.data.labels import text
 from genobit.engine.files import local_path
@@ -106,7 +106,7 @@ def read_genetic_map(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
 def with_genetic_positions(ds: xr.Dataset, source: Any) -> xr.Dataset:
     """Return the Dataset with genetic positions from a map; see ``ds.genobit.genetic_map``."""
     position = model.values(ds, model.VARIANT_POSITION, needed_for="a genetic map")
-    contigs = labels.contigs(ds)
+    contigs = contigs_in(ds)
     names = np.array([""], object) if contigs is None else contigs.names
     table = read_genetic_map(source, names.tolist())
     table = table.drop_duplicates(["contig", "position"], keep="last")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import labels, model, packed, result_labels
 from genobit.data.autosomes import choose
+from genobit.data.contigs import comparable_contigs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -266,7 +267,7 @@ def _labels(ds: xr.Dataset) -> dict[Hashable, xr.Variable]:
     """Return labels of variants, samples and contigs, without the marks of bits."""
     marks = (*model.BIT.values(), model.WORD)
     kept = model.carried(ds, without=marks).items()
-    return labels.of_result(
+    return result_labels.of_result(
         ds, [k for k, x in kept if model.WORDS not in x.dims and k not in ds.data_vars]
     )
 
@@ -296,7 +297,7 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
             continue
         here, there = (np.asarray(side[name].values) for side in (ds, pcs))
         if name == model.VARIANT_CONTIG:
-            both = labels.comparable_contigs(ds, pcs)
+            both = comparable_contigs(ds, pcs)
             if both is None:
                 continue
             here, there = both

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model
+from genobit.data import model, result_labels
 from genobit.data.other_set import BITS, dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
@@ -135,7 +135,7 @@ class SimilarityMethods:
                 else nearest
             )
         sides = [labels_of(x) for x in (side, side if right is None else right)]
-        dims, coords = labels.of_pairs((names[0], sides[0]), (names[0], sides[1]))
+        dims, coords = result_labels.of_pairs((names[0], sides[0]), (names[0], sides[1]))
         values = similarity.matrix(planes, others, bits, statistic, dtype)
         matrix = model.labelled(values, coords, dims, "similarity", attributes)
         return (
@@ -150,7 +150,7 @@ def _nearest(
 ) -> xr.Dataset:
     row = str(side.dims[0])
     values, numbers = found
-    coords = {**labels.along(labels_of(side), row), RANK: (RANK, np.arange(1, top + 1))}
+    coords = {**result_labels.along(labels_of(side), row), RANK: (RANK, np.arange(1, top + 1))}
     return xr.Dataset(
         {
             "neighbours": ((row, RANK), numbers, {"long_name": "numbers of the nearest rows"}),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.data.labels import contigs_of, text
+from genobit.data.contigs import contigs_of
+from genobit.data.labels import text
 
 if TYPE_CHECKING:
     import xarray as xr

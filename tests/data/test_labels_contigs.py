@@ -10,7 +10,7 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genobit.data import labels
+from genobit.data.contigs import contig_of_variants, contig_starts, starts_of_contigs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,15 +39,15 @@ def test_starts_of_contigs__equal_those_of_the_names(
 ) -> None:
     numbers = np.repeat(order[: len(sizes)], sizes)
     ds = with_contigs(numbers, names)
-    contig = labels.contig_of_variants(ds)
+    contig = contig_of_variants(ds)
     assert contig is not None
-    starts = outcome(lambda: labels.starts_of_contigs(ds))
-    assert starts == outcome(lambda: labels.contig_starts(contig))
+    starts = outcome(lambda: starts_of_contigs(ds))
+    assert starts == outcome(lambda: contig_starts(contig))
 
 
 @pytest.mark.parametrize("contig", [["b", "b", "a"], [7, 7, 3], [0.5, 0.5, 2.0]])
 def test_starts_of_contigs__without_contig_id(contig: list[Any]) -> None:
-    np.testing.assert_array_equal(labels.starts_of_contigs(with_contigs(contig)), [0, 2])
+    np.testing.assert_array_equal(starts_of_contigs(with_contigs(contig)), [0, 2])
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_starts_of_contigs__name_the_contig_that_starts_again(
     contig: list[Any], names: list[str] | None, name: str
 ) -> None:
     with pytest.raises(ValueError, match=f"contig {name} starts again at variants=2: sort"):
-        labels.starts_of_contigs(with_contigs(contig, names))
+        starts_of_contigs(with_contigs(contig, names))

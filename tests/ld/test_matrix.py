@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.data.labels import contig_starts
+from genobit.data.contigs import contig_starts
 from genobit.data.windows import ContigRuns, last_in_window, parse_window
 from tests.cohorts import cohort, random_calls
 from tests.programs import run

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.data import availability, labels, model
+from genobit.data import availability, model
+from genobit.data.contigs import contigs_in
 from genobit.data.joining import JOINED
 from genobit.data.labels import text
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, unpack_bits, words_for
@@ -160,7 +161,7 @@ def _contigs(ds: xr.Dataset, variants: int) -> tuple[tuple[str, int], ...] | Non
     if contig is None or not variants or contig.nbytes > SMALL:
         return None
     try:
-        found = labels.contigs(ds)
+        found = contigs_in(ds)
     except ValueError:
         return None  # A summary must not fail; the methods raise the error.
     if found is None:

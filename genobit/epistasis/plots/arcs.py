@@ -10,7 +10,7 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import HoverTool
 
-from genobit.data import labels
+from genobit.data.contigs import contigs_in
 from genobit.epistasis.result import Ranked, ranked
 from genobit.visual.placing import free_labels, nearest_segment, text_width
 from genobit.visual.style import (
@@ -203,7 +203,7 @@ def _genome(found: Ranked, ds: xr.Dataset | None) -> tuple[np.ndarray, np.ndarra
     if ds is not None and found.positions is None:
         first[:], last[:] = 0, ds.sizes["variants"] - 1
     elif ds is not None and {"variant_position", "variant_contig"} <= set(ds.variables):
-        contigs, at = labels.contigs(ds), ds["variant_position"].values
+        contigs, at = contigs_in(ds), ds["variant_position"].values
         for k, name in enumerate(names):
             theirs = at[[] if contigs is None else contigs.of_variants() == name]
             if len(theirs):

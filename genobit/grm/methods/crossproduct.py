@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import model, packed, result_labels
 from genobit.data.size_limit import compute_within_limit
 
 
@@ -67,7 +67,7 @@ class CrossproductMethods:
             "variants": sum(samples.variants),
             model.COUNTED_ALLELE: model.counted_allele(ds),
         }
-        dims, coords = labels.of_pairs((model.SAMPLES, ds), (model.SAMPLES, ds))
+        dims, coords = result_labels.of_pairs((model.SAMPLES, ds), (model.SAMPLES, ds))
         products = crossproduct(samples, kernel)
         result = model.labelled(products, coords, dims, "crossproduct", attributes)
         return (

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import model, packed, result_labels
 from genobit.data.autosomes import choose
+from genobit.data.contigs import contig_of_variants
 from genobit.data.size_limit import compute_within_limit
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _labelled(
     """Return the matrix with the samples' labels on both sides and the contigs left out."""
     from genobit.grm.matrix import LONG_NAMES
 
-    dims, coords = labels.of_pairs((model.SAMPLES, ds), (model.SAMPLES, ds))
+    dims, coords = result_labels.of_pairs((model.SAMPLES, ds), (model.SAMPLES, ds))
     if contigs is not None:
         dims = ("contigs", *dims)
         # dtype object: Zarr has no stable specification for fixed-width text.
@@ -180,7 +181,7 @@ def _labelled(
 
 def _contigs(ds: xr.Dataset, variants: tuple[int, ...]) -> dict[str, list[int]]:
     """Return the chunks of variants of each contig, by its name."""
-    contig = np.asarray(labels.contig_of_variants(ds))
+    contig = np.asarray(contig_of_variants(ds))
     first = np.cumsum((0, *variants))[:-1]
     out: dict[str, list[int]] = {}
     for chunk, start in enumerate(first):

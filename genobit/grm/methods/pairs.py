@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import labels, model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_number, check_threshold
 
@@ -189,7 +189,7 @@ class RelativesMethods:
             logging.getLogger("genobit").warning(attributes["note"])
         return xr.DataArray(
             unrelated(pairs, compared.size),
-            labels.along(ds, model.SAMPLES),
+            result_labels.along(ds, model.SAMPLES),
             model.SAMPLES,
             "unrelated",
             attributes | chosen.attributes(),

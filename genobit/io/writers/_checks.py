@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
-from genobit.data.contigs import chromosome
+from genobit.data.contigs import Contigs, chromosome, known_contigs
 from genobit.io._grm_files import FAMILY, NO_FAMILY, id_pairs
 from genobit.io.pgen_files._pvar import NO_ALLELE
 
@@ -89,7 +89,7 @@ def positions(ds: xr.Dataset, files: str, least: int = 0) -> NDArray[Any]:
     return found
 
 
-def contigs(ds: xr.Dataset, forbidden: str = "") -> labels.Contigs:
+def contigs(ds: xr.Dataset, forbidden: str = "") -> Contigs:
     """Return the contig of each variant; raise ValueError for a name that programs do not read.
 
     ``forbidden`` are characters that no name may have; then names without variants count too.
@@ -103,7 +103,7 @@ def contigs(ds: xr.Dataset, forbidden: str = "") -> labels.Contigs:
             f"place: name the contigs, such as ds.assign({name}=ds.{name} + 1)"
         )
         raise ValueError(msg)
-    found = labels.known_contigs(ds)
+    found = known_contigs(ds)
     twins: dict[str, str] = {}
     for k in range(found.names.size) if forbidden else np.unique(found.numbers):
         name, place = found.names[k], f"contigs={k}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import model, packed, result_labels
 from genobit.data.other_set import OBSERVATIONS, dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
@@ -286,7 +286,7 @@ def _labelled(
     remedy: str | None,
 ) -> xr.DataArray | xr.Dataset:
     """Label the matrices; with a ``remedy`` for results past the limit, compute them."""
-    dims, coords = labels.of_pairs(sets[0], sets[-1])
+    dims, coords = result_labels.of_pairs(sets[0], sets[-1])
     tau = model.labelled(found[attributes["statistic"]], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:
         return compute_within_limit(tau, remedy) if remedy else tau

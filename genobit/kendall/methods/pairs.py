@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, packed
+from genobit.data.contigs import contigs_in
 from genobit.kendall.methods.matrix import attributes_of, side_of
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def _variant_names(ds: xr.Dataset) -> NDArray[Any]:
     names = labels.text(np.arange(ds.sizes[model.VARIANTS]))
     if model.VARIANT_POSITION in ds.variables:
         names = labels.text(ds[model.VARIANT_POSITION].values)
-        contigs = labels.contigs(ds)
+        contigs = contigs_in(ds)
         if contigs is not None:
             names = contigs.of_variants() + ":" + names
     ids = labels.ids(ds, model.VARIANTS)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.data import labels, model
+from genobit.data import model
 from genobit.data.autosomes import choose
 from genobit.data.availability import unmet_need
+from genobit.data.contigs import contigs_in
 from genobit.engine.options import get_options
 from genobit.visual.style import number
 
@@ -94,7 +95,7 @@ class Cohort:
 
     def paragraphs(self) -> list[str]:
         """Return the summary of the data."""
-        found = labels.contigs(self.ds)
+        found = contigs_in(self.ds)
         text = f"{number(self.samples, 'sample')} and {number(self.variants, 'variant')}"
         if found is not None:
             used = np.unique(found.numbers)

@@ -12,6 +12,7 @@ import xarray as xr
 
 from genobit.data import labels
 from genobit.data import selection_by_label as by_label
+from genobit.data.contigs import known_contigs
 from genobit.ld.explorer.region import Contig, Region, ShownVariants, region_text
 from genobit.ld.explorer.tile_cache import TileCache
 from genobit.ld.methods.region import study_of
@@ -111,7 +112,7 @@ class Cohort:
         self.layout = str(bits.attrs["genobit_layout"])
         self.statistics = STATISTICS[self.layout]
         self.position = bits["variant_position"].values
-        found = labels.known_contigs(bits)
+        found = known_contigs(bits)
         self._contig, self.contigs = found.numbers, found.names.tolist()
         self._ids = labels.ids(bits, "variants")
         self._frequencies: dict[str, np.ndarray] = {}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import labels, model, packed, result_labels
+from genobit.data.contigs import contig_of_variants
 from genobit.data.windows import ContigRuns, contig_runs, last_in_window
 
 if TYPE_CHECKING:
@@ -119,9 +120,9 @@ def _labelled(
     # A span is a whole number of base pairs and counts both ends.
     base_pairs = variables["last_position"] - variables["first_position"] + 1
     variables |= {"kb": base_pairs / 1000, "n": n}
-    contig = labels.contig_of_variants(ds)
+    contig = contig_of_variants(ds)
     if contig is not None:
         variables["contig"] = contig[ends["first"]]
-    coords = {**labels.along(ds, model.VARIANTS), "block": (model.VARIANTS, block)}
+    coords = {**result_labels.along(ds, model.VARIANTS), "block": (model.VARIANTS, block)}
     columns = {name: (BLOCKS, labels.as_column(values)) for name, values in variables.items()}
     return xr.Dataset(columns, coords)

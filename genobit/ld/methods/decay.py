@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit.data import aligning, labels, model, packed
+from genobit.data import aligning, model, packed
 from genobit.data.checks import check_share, check_whole
+from genobit.data.contigs import contig_of_variants
 from genobit.data.windows import named_window, window_ends
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[GenomePositions, st
         raise ValueError(msg)
     check_whole("parts", parts)
     place = model.values(ds, variable, needed_for=f"window={window!r}")
-    contig = labels.contig_of_variants(ds)
+    contig = contig_of_variants(ds)
     cut = parts_of(place.size, contig, parts)
     return GenomePositions(place.astype(np.float64), window_ends(ds, window), cut), variable, size
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import model, packed, result_labels
 from genobit.data.size_limit import compute_within_limit
 from genobit.data.windows import named_window, window_ends
 
@@ -103,7 +103,7 @@ class LDMethods:
             smaller = f"use a window= smaller than {wide} or ld_pairs(), select variants"
             return compute_within_limit(band, smaller) if compute else band
         data = ld.matrix(planes, layout, statistic, right_planes)
-        dims, coords = labels.of_pairs((model.VARIANTS, ds), (model.VARIANTS, right))
+        dims, coords = result_labels.of_pairs((model.VARIANTS, ds), (model.VARIANTS, right))
         matrix = model.labelled(data, coords, dims, statistic, attributes)
         smaller = "select variants" if other is not None else "use window= or ld_pairs()"
         return compute_within_limit(matrix, smaller) if compute else matrix
@@ -113,7 +113,7 @@ def band_of(
     data: Any, dim: str, ds: xr.Dataset, statistic: str, attributes: dict[str, Any]
 ) -> xr.DataArray:
     """Return a band (dim, offsets) with the labels that ``ds`` has along ``dim``."""
-    coords: dict[Hashable, Any] = labels.along(ds, dim)
+    coords: dict[Hashable, Any] = result_labels.along(ds, dim)
     coords["offsets"] = ("offsets", np.arange(1, data.shape[1] + 1))
     return model.labelled(data, coords, (dim, "offsets"), statistic, attributes)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import aligning, labels, model, packed
+from genobit.data import aligning, labels, model, packed, result_labels
 from genobit.data.checks import check_share, check_whole
 from genobit.data.windows import contig_runs, named_window, window_ends
 from genobit.engine.spelling import did_you_mean
@@ -106,7 +106,7 @@ class LDPruneMethods:
             "unplaced": int((~placed).sum()),
         }
         mask = xr.DataArray(keep, dims=model.VARIANTS, name="ld_prune", attrs=attributes)
-        return mask.assign_coords(labels.along(ds, model.VARIANTS))
+        return mask.assign_coords(result_labels.along(ds, model.VARIANTS))
 
     def ld_clump(
         self,
@@ -219,7 +219,7 @@ class LDPruneMethods:
         last = window_ends(ds, window, open_end=True)
         found = ld_clump.clump(planes, layout, statistic, last, size, largest, threshold)
         out = _clump_table(found, size, given, _limit(p2, log10=log10), log10=log10)
-        along = labels.along(ds, model.VARIANTS)
+        along = result_labels.along(ds, model.VARIANTS)
         for dim, variants in (("clumps", found.leads), ("members", found.members)):
             out = out.assign_coords(_labels_at(along, dim, variants))
         attributes = {
@@ -291,7 +291,7 @@ class LDPruneMethods:
             "ld_score": (model.VARIANTS, both[:, 0], attributes),
             "ld_score_count": (model.VARIANTS, both[:, 1].astype(np.int64), counted),
         }
-        coords = labels.along(ds, model.VARIANTS)
+        coords = result_labels.along(ds, model.VARIANTS)
         return xr.Dataset(variables, coords)
 
 

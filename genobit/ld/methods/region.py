@@ -12,6 +12,7 @@ import xarray as xr
 
 from genobit.data import columns, labels, model
 from genobit.data import selection_by_label as by_label
+from genobit.data.contigs import contigs_in
 from genobit.data.regions import known_contig, parse_region
 from genobit.io.genes import lacks_contig, read_genes
 from genobit.io.genetic_map import read_genetic_map
@@ -141,7 +142,7 @@ def study_of(ds: xr.Dataset, association: Any, p: str | None, *, log10: bool) ->
             f"a regional association needs {model.VARIANT_POSITION} along {model.VARIANTS!r}, "
             "which the Dataset lacks: assign it"
         )
-    found = labels.contigs(bits)
+    found = contigs_in(bits)
     contig = np.full(len(position), "", object) if found is None else found.of_variants()
     known = () if found is None else tuple(found.names.tolist())
     variants = Variants(labels.ids(bits, model.VARIANTS), contig, position, known)
@@ -187,7 +188,7 @@ def _table(association: Any, count: int) -> tuple[pd.DataFrame, bool]:
 
 def _rows(association: xr.Dataset) -> pd.DataFrame:
     """Return the variables along variants as columns."""
-    contigs = labels.contigs(association)
+    contigs = contigs_in(association)
     if contigs is not None:
         named = association[model.VARIANT_CONTIG].copy(data=contigs.of_variants())
         association = association.assign({model.VARIANT_CONTIG: named})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model
+from genobit.data import model, result_labels
 from genobit.data.alignment import SITES, TAXA, alignment_of
 from genobit.data.size_limit import compute_within_limit
 from genobit.data.windows import named_window, window_ends
@@ -101,7 +101,7 @@ class LDSitesMethods:
             attributes["window"] = named_window(window, SITES)
             result = band_of(data, SITES, of_sites, statistic, attributes)
         else:
-            dims, coords = labels.of_pairs((SITES, of_sites), (SITES, of_sites))
+            dims, coords = result_labels.of_pairs((SITES, of_sites), (SITES, of_sites))
             data = finite_sites.matrix(sites, statistic)
             result = model.labelled(data, coords, dims, statistic, attributes)
         return compute_within_limit(result, "use window= or select sites") if compute else result

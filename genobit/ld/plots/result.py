@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model
-from genobit.data.labels import contigs_of, text
+from genobit.data.contigs import contigs_of
+from genobit.data.labels import text
 from genobit.data.selection_by_label import is_names, positions
 from genobit.visual.style import Scale, scale_of, scale_with
 

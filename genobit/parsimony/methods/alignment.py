@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model
+from genobit.data import labels, model, result_labels
 from genobit.data.alignment import SITES, TAXA, alignment_attributes, require_names
 from genobit.engine.options import get_options, more_than
 
@@ -113,5 +113,5 @@ def _carried(ds: xr.Dataset) -> dict[Hashable, Any]:
     names = [k for k, x in ds.variables.items() if x.dims in dims and k not in left_out]
     return {
         name: (dims[variable.dims], variable.data, variable.attrs)
-        for name, variable in labels.of_result(ds, names).items()
+        for name, variable in result_labels.of_result(ds, names).items()
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from genobit.data import autosomes as chromosomes
-from genobit.data import labels, model, packed
+from genobit.data import model, packed, result_labels
 from genobit.data.checks import check_one_of, check_share
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options
@@ -67,7 +67,7 @@ class QualityMethods:
         return xr.DataArray(
             found,
             dims=model.VARIANTS,
-            coords=labels.along(ds, model.VARIANTS),
+            coords=result_labels.along(ds, model.VARIANTS),
             name="allele_frequency",
             attrs={
                 "long_name": "frequency of the counted allele",
@@ -370,4 +370,4 @@ def _labelled(ds: xr.Dataset, found: dict[str, Any], names: dict[str, str], dim:
         for name, values in found.items()
     }
     counted = {model.COUNTED_ALLELE: model.counted_allele(ds)}
-    return xr.Dataset(variables, labels.along(ds, dim), counted)
+    return xr.Dataset(variables, result_labels.along(ds, dim), counted)
