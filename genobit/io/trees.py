@@ -15,7 +15,7 @@ from genobit.engine.files import WRITE, is_address, local_path, replacing
 from genobit.io.alignment_files._rows import CONTROL, decoded, read_plain
 from genobit.io.tree_files._newick import quoted, read_newick, tip_names, written
 from genobit.io.tree_files._tip_names import match_tips
-from genobit.io.tree_files._tree_nodes import (
+from genobit.io.tree_files.tree_nodes import (
     from_the_root,
     leaves,
     nodes_of,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from genobit.data.topology import Children
     from genobit.io.tree_files._newick import TreeNode
-    from genobit.io.tree_files._tree_nodes import Nodes
+    from genobit.io.tree_files.tree_nodes import Nodes
 
 TREE = "tree"
 """Variable of a search result that holds trees as Newick."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from genobit.data.labels import decoded, text
 from genobit.data.topology import tips
-from genobit.io.tree_files._tree_nodes import is_number
+from genobit.io.tree_files.tree_nodes import is_number
 from genobit.io.trees import Phylogeny, newick, read_trees
 from genobit.parsimony.plots.layout import Tree, tree_of
 from genobit.parsimony.plots.states import changes_of
@@ -119,12 +119,13 @@ class TreeData:
         return scores.isel(trees=tree) if "trees" in scores.dims else scores
 
     def title(self, tree: int) -> str:
-        """Return the title of a tree: its number, length, CI and RI."""
+        """Return the title of a tree: its number from 0, length, CI and RI."""
         scores, many = self.of(tree), len(self.trees)
-        which = f"tree {tree + 1} of {many}: " if many > 1 else ""
+        which = f"tree {tree}: " if many > 1 else ""
         return (
             f"{which}{number(int(scores['length']), 'change')}, CI {float(scores['ci']):.3f}, "
             f"RI {float(scores['ri']):.3f}, {len(self.taxa):,} taxa"
+            f"{f', {many:,} trees' if many > 1 else ''}"
         )
 
     def ancestors(self, tree: int, outgroup: Sequence[str], resolve: str) -> Ancestry:

@@ -195,9 +195,7 @@ class ParsimonyExplorer(ParsimonyTraits):
             raise result
         known = self.known
         many = len(known.trees)
-        self.tree_names = [
-            f"{k + 1} of {many}: {number(known.length(k), 'change')}" for k in range(many)
-        ]
+        self.tree_names = [f"tree {k}: {number(known.length(k), 'change')}" for k in range(many)]
         if many > 1 and self.other == self.tree and not self._asked_other:
             self.other = (self.tree + 1) % many
         if not self._asked_site:
@@ -253,7 +251,7 @@ class ParsimonyExplorer(ParsimonyTraits):
     def _ask_ancestors(self) -> None:
         wanted = (self.tree, self.outgroup, self.resolve)
         self._work(
-            f"the ancestors of tree {self.tree + 1}",
+            f"the ancestors of tree {self.tree}",
             lambda: (wanted, self.known.ancestors(*wanted)),
             self._got_ancestors,
         )

@@ -193,7 +193,7 @@ class ParsimonyTraits(Explorer):
         existing file.
         """
         writers = dict.fromkeys(_TREES, partial(to_trees, self.newick))
-        return self._saved(path, writers, f"tree {self.tree + 1}")
+        return self._saved(path, writers, f"tree {self.tree}")
 
     def save_picture(self, path: str | Path) -> Path:
         """Write the picture of the shown tree to a new .svg file.
@@ -208,7 +208,7 @@ class ParsimonyTraits(Explorer):
         width, height = placed.frame
         text = svg(layers, width + KEY, height, title)
         writers = {".svg": lambda target: target.write_text(text, encoding="utf-8")}
-        return self._saved(path, writers, f"the picture of tree {self.tree + 1}")
+        return self._saved(path, writers, f"the picture of tree {self.tree}")
 
     def save_sites(self, path: str | Path) -> Path:
         """Write all sites with their changes on the shown tree to a new .csv file.
@@ -242,7 +242,7 @@ class ParsimonyTraits(Explorer):
                 raise ValueError("these trees are not from a search, so there is no trace to draw")
             found = self.known.search
             return Figure(search_trace(found), partial(paper_trace, found))
-        ancestry, title = self.ancestry, f"Tree {self.tree + 1} of {len(self.known.trees)}"
+        ancestry, title = self.ancestry, f"Tree {self.tree}"
         draw = partial(
             paper_tree,
             ancestry.states,
@@ -262,7 +262,7 @@ class ParsimonyTraits(Explorer):
         if self.tree == self.other:
             raise ValueError("Choose another tree to compare with this one.")
         both = [self.known.ancestors(k, (), self.resolve) for k in (self.tree, self.other)]
-        return both, (f"tree {self.tree + 1}", f"tree {self.other + 1}")
+        return both, (f"tree {self.tree}", f"tree {self.other}")
 
     @property
     def exports(self) -> tuple[Export, ...]:

@@ -293,7 +293,7 @@ def _as_float(length: Fraction | float) -> float:
 def _node_names(tree: Phylogeny) -> list[str]:
     """Return unique names of nodes; support values and repeated names become "node N"."""
     from genobit.data.topology import tips
-    from genobit.io.tree_files._tree_nodes import is_number
+    from genobit.io.tree_files.tree_nodes import is_number
 
     names = list(tree.labels)
     given = {name: names.count(name) for name in names}
