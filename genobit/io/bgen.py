@@ -13,6 +13,7 @@ from genobit.data import model
 from genobit.data.checks import check_one_of
 from genobit.data.text import decode, lazy_text
 from genobit.engine.files import local_path
+from genobit.io._chunks import stamp_of
 from genobit.io._plink_text import sample_ids
 from genobit.io.bgen_files._genotypes import ploidies
 from genobit.io.bgen_files._header import Header, read_header, read_variants
@@ -125,7 +126,7 @@ def open_bgen(
     if not source.is_file():
         msg = f"{source} does not exist. Give the .bgen file."
         raise FileNotFoundError(msg)
-    stat = source.stat()
+    stamp = stamp_of(source)
     header = read_header(source)
     samples = _samples(source, header, sample)
     every = read_variants(source, header)
@@ -134,7 +135,7 @@ def open_bgen(
         variants = _chosen(variants, ploidies(source, header, variants.offset) <= 2)
     file = BgenFile(
         path=str(source),
-        stamp=(stat.st_size, stat.st_mtime_ns),
+        stamp=stamp,
         layout=header.layout,
         compression=header.compression,
         n_variants=variants.offset.size,

@@ -16,17 +16,17 @@ from genobit.data import packer
 from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
-from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
+from genobit.io._chunks import Rows, file_behind, stamp_of, variant_chunks
 from genobit.io._plink_text import genetic_positions, without_skipped
 from genobit.io.pgen_files._header import COUNTED_ALLELE, PROVISIONAL, Header, read_header
 from genobit.io.pgen_files._psam import read_samples
 from genobit.io.pgen_files._pvar import read_variants
-from genobit.io.plink import texts, variant_chunks
+from genobit.io.plink import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -61,7 +61,7 @@ class PgenFile:
         """
         import pgenlib
 
-        if _stamp(self.path) != self.stamp:
+        if stamp_of(self.path) != self.stamp:
             msg = f"{self.path} was changed while in use. Open it again."
             raise OSError(msg)
 
@@ -177,33 +177,8 @@ class PgenFile:
         """Return what a method reads of all variants as a lazy array, chunked along variants."""
         facts = (self.path, self.n_variants, self.n_samples, self.multiallelic)
         name = layer_name(f"pgen-{kind}", *facts, *self.stamp, sizes)
-        lazy = _Lazy(self, kind)
-        return from_reader(lazy, (sizes, *((size,) for size in lazy.shape[1:])), name)
-
-
-def _stamp(path: str | Path) -> tuple[int, int]:
-    """Return what changes if the file changes: its size in bytes, and its time."""
-    stat = Path(path).stat()
-    return stat.st_size, stat.st_mtime_ns
-
-
-class _Lazy:
-    """Array of the values that a method of a `PgenFile` reads. dask can slice it."""
-
-    def __init__(self, pgen: PgenFile, kind: str) -> None:
-        self.read: Callable[[int, int], NDArray[Any]] = getattr(pgen, kind)
-        self.shape = (pgen.n_variants, pgen.n_samples) + ((2,) if kind == "calls" else ())
-        self.dtype = np.dtype(_DTYPES[kind])
-        self.ndim = len(self.shape)
-
-    def __getitem__(self, key: tuple[slice, ...]) -> NDArray[Any]:
-        # dask passes one slice per dimension, with a step if it merged a later slice.
-        rows, *rest = key
-        span = range(*rows.indices(self.shape[0]))
-        if not span:
-            return np.empty((0, *self.shape[1:]), self.dtype)[(slice(None), *rest)]
-        block = self.read(min(span[0], span[-1]), max(span[0], span[-1]) + 1)
-        return block[(slice(None, None, rows.step), *rest)]
+        shape = (self.n_variants, self.n_samples) + ((2,) if kind == "calls" else ())
+        return Rows(getattr(self, kind), shape, np.dtype(_DTYPES[kind])).lazy(sizes, name)
 
 
 def open_pgen(
@@ -297,7 +272,7 @@ def open_pgen(
     ([1, 2, 2, 0], 'variant_allele[:, 1] (ALT)')
     """
     pgen_path = _pgen_path(path)
-    stamp = _stamp(pgen_path)
+    stamp = stamp_of(pgen_path)
     variants = read_variants(_beside(pgen_path, (".pvar", ".pvar.zst", ".bim")))
     samples = read_samples(_beside(pgen_path, (".psam", ".fam")))
     require("open_pgen", "pgenlib")
@@ -312,7 +287,7 @@ def open_pgen(
     )
     header = pgen.validate()
     pgen.require_readable()
-    sizes = variant_chunks(chunks, pgen.n_variants, pgen.n_samples)
+    sizes = variant_chunks(chunks, pgen.n_variants, 2 * pgen.n_samples)
     calls = pgen.array("calls", sizes)
     attrs = {
         "counted_allele": PROVISIONAL if header.provisional else COUNTED_ALLELE,
@@ -347,23 +322,17 @@ def _variant_variables(variants: dict[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def pgen_source(call_genotype: xr.DataArray) -> PgenFile | None:
-    """Return the .pgen file of an array that holds all its genotypes unmodified, or None.
+    """Return the .pgen file of unmodified genotypes, or None; see `file_behind`.
 
-    As in `genobit.io.plink.bed_source`, the name of the dask array decides. The name of a file with
-    more than two alleles contains them, so such a file is not found.
+    The name of a file with more than two alleles contains them, so such a file is not found.
     """
-    path, name = (call_genotype.attrs.get(key) for key in ("plink_pgen", "plink_pgen_name"))
-    array = call_genotype.data
-    if not isinstance(path, str) or not isinstance(array, da.Array) or array.name != name:
-        return None
-    try:
-        pgen = PgenFile(path, array.shape[0], array.shape[1], _stamp(path))
-        pgen.validate()
-        fresh = pgen.array("calls", array.chunks[0])
-    except (OSError, ValueError):
-        return None
-    same_layout = fresh.name == array.name and fresh.chunks == array.chunks
-    return pgen if same_layout and call_genotype.dims == ("variants", "samples", "ploidy") else None
+    return file_behind(call_genotype, "plink_pgen", _reopened)
+
+
+def _reopened(path: str, calls: da.Array) -> tuple[PgenFile, da.Array]:
+    pgen = PgenFile(path, calls.shape[0], calls.shape[1], stamp_of(path))
+    pgen.validate()
+    return pgen, pgen.array("calls", calls.chunks[0])
 
 
 def _pgen_path(path: str | os.PathLike[str]) -> Path:

@@ -14,11 +14,10 @@ import xarray as xr
 from genobit.data import packer
 from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.files import address, is_address, local_path
-from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io import _remote
-from genobit.io._chunks import row_chunks
+from genobit.io._chunks import Rows, file_behind, stamp_of, variant_chunks
 from genobit.io._plink_text import (
     genetic_positions,
     read_bim,
@@ -30,27 +29,12 @@ from genobit.io.ped import read_text
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
 
+Chunks = int | Literal["auto"] | tuple[int, ...]
 # https://www.cog-genomics.org/plink/1.9/formats#bed: two fixed bytes, then the order.
 MAGIC = b"\x6c\x1b"
 _VARIANT_MAJOR, _SAMPLE_MAJOR = 1, 0
 HEADER = MAGIC + bytes([_VARIANT_MAJOR])
 _HEADER_BYTES = len(HEADER)
-
-# Bytes of int8 calls in a chunk. Its rows are a multiple of 64, so that planes with variants along
-# the bits have whole words.
-_CHUNK_BYTES = 64 * 2**20
-_ROWS_MULTIPLE = 64
-
-
-Chunks = int | Literal["auto"] | tuple[int, ...]
-
-
-def variant_chunks(
-    chunks: int | Literal["auto"], n_variants: int, n_samples: int
-) -> tuple[int, ...]:
-    """Return the chunk sizes along variants; "auto" makes chunks of about 64 MB of calls."""
-    rows = _CHUNK_BYTES // max(2 * n_samples, 1)
-    return row_chunks(n_variants, chunks, max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE)
 
 
 @dataclass(frozen=True)
@@ -139,6 +123,12 @@ class BedFile:
         split_bed(self.read_raw(start, stop), self.n_samples, planes)
         return planes
 
+    def calls(self, start: int, stop: int) -> np.ndarray:
+        """Return allele indices, -1 if missing: int8 (stop - start, samples, 2)."""
+        from genobit.io.kernels.bed import expand_bed_rows
+
+        return expand_bed_rows(self.read_raw(start, stop), self.n_samples)
+
     def _bytes(self, start: int, stop: int) -> bytes:
         if is_address(self.path):
             return _remote.read_range(self.path, start, stop)
@@ -150,32 +140,27 @@ class BedFile:
         """Return the size in bytes, and what changes if the file changes."""
         if is_address(self.path):
             return _remote.info_of(self.path)
-        stat = Path(self.path).stat()
-        return stat.st_size, stat.st_mtime_ns
+        return stamp_of(self.path)
 
     def raw_array(self, chunks: Chunks = "auto") -> da.Array:
         """Return the rows lazily: uint8 (variants, bytes_per_row), chunked along variants."""
-        sizes = self._sizes(chunks)
-        return from_reader(_Rows(self), (sizes, (self.bytes_per_row,)), self._name("rows", sizes))
+        rows = Rows(self.read_raw, (self.n_variants, self.bytes_per_row), np.dtype(np.uint8))
+        return self._lazy(rows, chunks, "rows")
 
     def call_array(self, chunks: Chunks = "auto") -> da.Array:
         """Return the calls as a lazy array: int8 (variants, samples, 2), chunked along variants.
 
         0 is A2, 1 is A1 and -1 is missing.
         """
-        sizes = self._sizes(chunks)
-        return from_reader(
-            _Calls(self), (sizes, (self.n_samples,), (2,)), self._name("calls", sizes)
-        )
+        rows = Rows(self.calls, (self.n_variants, self.n_samples, 2), np.dtype(np.int8))
+        return self._lazy(rows, chunks, "calls")
 
-    def _sizes(self, chunks: Chunks) -> tuple[int, ...]:
-        if isinstance(chunks, tuple):
-            return chunks
-        return variant_chunks(chunks, self.n_variants, self.n_samples)
-
-    def _name(self, kind: str, sizes: tuple[int, ...]) -> str:
-        """Return the name of a lazy array, equal for the same bytes in the same chunks."""
-        return layer_name(f"plink-{kind}", self, *self._size_and_mark(), sizes)
+    def _lazy(self, rows: Rows, chunks: Chunks, kind: str) -> da.Array:
+        """Return a lazy array; its name is equal for the same bytes in the same chunks."""
+        sizes = chunks
+        if not isinstance(sizes, tuple):
+            sizes = variant_chunks(sizes, self.n_variants, 2 * self.n_samples)
+        return rows.lazy(sizes, layer_name(f"plink-{kind}", self, *self._size_and_mark(), sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,42 +174,6 @@ class _TextRows(BedFile):
 
     def _size_and_mark(self) -> tuple[int, object]:
         return 0, None
-
-
-class _Rows:
-    """Rows of a .bed file as an array that dask can slice."""
-
-    def __init__(self, bed: BedFile) -> None:
-        self.bed = bed
-        self.shape: tuple[int, ...] = (bed.n_variants, bed.bytes_per_row)
-        self.dtype: np.dtype[Any] = np.dtype(np.uint8)
-        self.ndim = 2
-
-    def expand(self, rows: np.ndarray) -> np.ndarray:
-        return rows
-
-    def __getitem__(self, key: tuple[slice, ...]) -> np.ndarray:
-        # dask passes one slice per dimension, with a step if it merged a later slice.
-        rows, *rest = key
-        span = range(*rows.indices(self.bed.n_variants))
-        first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
-        block = self.expand(self.bed.read_raw(first, stop))
-        return block[(slice(None, None, rows.step), *rest)]
-
-
-class _Calls(_Rows):
-    """Calls of a .bed file as an array that dask can slice."""
-
-    def __init__(self, bed: BedFile) -> None:
-        super().__init__(bed)
-        self.shape = (bed.n_variants, bed.n_samples, 2)
-        self.dtype = np.dtype(np.int8)
-        self.ndim = 3
-
-    def expand(self, rows: np.ndarray) -> np.ndarray:
-        from genobit.io.kernels.bed import expand_bed_rows
-
-        return expand_bed_rows(rows, self.bed.n_samples)
 
 
 def open_plink(
@@ -308,7 +257,7 @@ def open_plink(
         samples = sample_variables(fam, PurePosixPath(bed_path).with_suffix(".fam"))
         bed = BedFile(bed_path, n_variants=bim["id"].size, n_samples=fam["id"].size)
         bed.validate()
-    calls = bed.call_array(variant_chunks(chunks, bed.n_variants, bed.n_samples))
+    calls = bed.call_array(variant_chunks(chunks, bed.n_variants, 2 * bed.n_samples))
     attrs = {"counted_allele": COUNTED_ALLELE, "plink_bed": bed.path, "plink_bed_name": calls.name}
     variables: dict[str, Any] = {
         "call_genotype": (("variants", "samples", "ploidy"), calls, attrs),
@@ -339,24 +288,14 @@ def texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:
 
 
 def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
-    """Return the .bed file of an array that holds all its genotypes unmodified, or None.
+    """Return the .bed file of unmodified genotypes, or None; see `file_behind`."""
+    return file_behind(call_genotype, "plink_bed", _reopened)
 
-    Attributes survive slicing and arithmetic, so they only suggest the file. The name of the dask
-    array decides, because every operation changes it. It must equal the name of an array that is
-    opened now with the same chunks. None is also returned if the file has changed since.
-    """
-    path, name = (call_genotype.attrs.get(key) for key in ("plink_bed", "plink_bed_name"))
-    array = call_genotype.data
-    if not isinstance(path, str) or not isinstance(array, da.Array) or array.name != name:
-        return None
-    bed = BedFile(path, n_variants=array.shape[0], n_samples=array.shape[1])
-    try:
-        bed.validate()
-        fresh = bed.call_array(array.chunks[0])
-    except (OSError, ValueError):
-        return None
-    same_layout = fresh.name == array.name and fresh.chunks == array.chunks
-    return bed if same_layout and call_genotype.dims == ("variants", "samples", "ploidy") else None
+
+def _reopened(path: str, calls: da.Array) -> tuple[BedFile, da.Array]:
+    bed = BedFile(path, n_variants=calls.shape[0], n_samples=calls.shape[1])
+    bed.validate()
+    return bed, bed.call_array(calls.chunks[0])
 
 
 def _bed_path(path: str | os.PathLike[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import dask.array as da
@@ -18,7 +17,7 @@ from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
-from genobit.io._chunks import row_chunks
+from genobit.io._chunks import stamp_of, variant_chunks
 
 if TYPE_CHECKING:
     import tskit
@@ -26,10 +25,6 @@ if TYPE_CHECKING:
 
 COUNTED_ALLELE = "variant_allele[:, 1] (the first derived state)"
 
-# Bytes of int8 calls in a chunk. Its rows are a multiple of 64, so that planes with variants along
-# the bits have whole words.
-_CHUNK_BYTES = 64 * 2**20
-_ROWS_MULTIPLE = 64
 _MOST_ALLELES = 127
 _NOBODY = -1
 _NO_STATE = "."
@@ -236,8 +231,7 @@ def _opened(path_or_ts: Any) -> tuple[str | None, tskit.TreeSequence, str | None
 def _stamp(source: str | None, ts: tskit.TreeSequence) -> tuple[Any, ...]:
     """Return what identifies the genotypes of a tree sequence in the names of tasks."""
     if source is not None:
-        stat = Path(source).stat()
-        return source, stat.st_size, stat.st_mtime_ns
+        return source, *stamp_of(source)
     tables = ts.tables
     columns = [
         (tables.edges, ("left", "right", "parent", "child")),
@@ -250,9 +244,8 @@ def _stamp(source: str | None, ts: tskit.TreeSequence) -> tuple[Any, ...]:
 
 def _lazy(reader: _Sites, chunks: int | Literal["auto"], stamp: tuple[Any, ...]) -> da.Array:
     _, samples, ploidy = reader.shape
-    rows = _CHUNK_BYTES // (samples * ploidy * reader.dtype.itemsize)
-    automatic = max(rows // _ROWS_MULTIPLE, 1) * _ROWS_MULTIPLE
-    sizes = (row_chunks(reader.sites, chunks, automatic), (samples,), (ploidy,))
+    variants = variant_chunks(chunks, reader.sites, samples * ploidy * reader.dtype.itemsize)
+    sizes = (variants, (samples,), (ploidy,))
     name = layer_name("tskit-calls", stamp, reader.nodes, reader.isolated_as_missing, sizes)
     return from_reader(reader, sizes, name)
 

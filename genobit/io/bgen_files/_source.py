@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
-from genobit.io._chunks import row_chunks
+from genobit.io._chunks import Rows, row_chunks, stamp_of
 from genobit.io.bgen_files._genotypes import NONE, PloidyError, probabilities, stored_bytes
 from genobit.io.bgen_files._header import Header, parse_variant
 
@@ -58,22 +57,42 @@ class BgenFile:
 
         `alleles_of` and `flagged` take them apart, so that all come from one pass over the file.
         """
-        sizes = self._row_chunks(chunks)
-        reader = _Calls(self)
-        return self._lazy(reader, (sizes, reader.shape[1:]))
+        return self._lazy(chunks, "calls", self._calls, self._columns, np.int8)
 
     def dosages(self, chunks: int | Literal["auto"] = "auto") -> da.Array:
         """Return the dosages of allele 1: lazy float32 (variants, samples), NaN missing."""
-        sizes = self._row_chunks(chunks)
-        return self._lazy(_Dosages(self), (sizes, (self.n_samples,)))
+        return self._lazy(chunks, "dosages", self._dosages, self.n_samples, np.float32)
 
-    def _row_chunks(self, chunks: int | Literal["auto"]) -> tuple[int, ...]:
-        """Return the variants of each chunk; "auto" makes up to 2,048, of about 16 MB."""
+    @property
+    def _columns(self) -> int:
+        """Columns of a row of calls: even, so that pairs of alleles of each row are aligned."""
+        return 3 * self.n_samples + self.n_samples % 2
+
+    def _lazy(
+        self, chunks: int | Literal["auto"], kind: str, read: Any, columns: int, dtype: Any
+    ) -> da.Array:
+        """Return lazy rows; "auto" makes chunks of up to 2,048 variants, of about 16 MB."""
         rows = min(max(_CHUNK_BYTES // (2 * self.n_samples), _LEAST_ROWS), _MOST_ROWS)
-        return row_chunks(self.n_variants, chunks, 1 << (rows.bit_length() - 1))
+        sizes = row_chunks(self.n_variants, chunks, 1 << (rows.bit_length() - 1))
+        found = Rows(read, (self.n_variants, columns), np.dtype(dtype))
+        return found.lazy(sizes, layer_name(f"bgen-{kind}", self, sizes))
 
-    def _lazy(self, reader: _Calls | _Dosages, sizes: tuple[tuple[int, ...], ...]) -> da.Array:
-        return from_reader(reader, sizes, layer_name(reader.prefix, self, sizes))
+    def _calls(self, first: int, stop: int) -> NDArray[np.int8]:
+        from genobit.io.kernels.bgen import call_variant
+
+        out = np.empty((stop - first, self._columns), np.int8)
+        swap, threshold = self.swap, self.threshold
+        self.read(
+            first, stop, lambda k, x, phased: call_variant(x, phased, swap, threshold, out[k])
+        )
+        return out
+
+    def _dosages(self, first: int, stop: int) -> NDArray[np.float32]:
+        from genobit.io.kernels.bgen import dosage_variant
+
+        out = np.empty((stop - first, self.n_samples), np.float32)
+        self.read(first, stop, lambda k, x, phased: dosage_variant(x, phased, self.swap, out[k]))
+        return out
 
     def read(self, first: int, stop: int, fill: Callable[[int, Any, bool], int]) -> None:
         """Call ``fill(row, probabilities, phased)`` for each variant of a range.
@@ -82,8 +101,7 @@ class BgenFile:
         the first sample whose values are no probabilities, or -1. Raises OSError if the file has
         changed since it was opened, and ValueError for damaged genotypes.
         """
-        stat = Path(self.path).stat()
-        if (stat.st_size, stat.st_mtime_ns) != self.stamp:
+        if stamp_of(self.path) != self.stamp:
             msg = f"{self.path} was changed while in use. Open it again."
             raise OSError(msg)
         room, header = np.empty(4 * self.n_samples, np.float32), self.header
@@ -157,50 +175,3 @@ def flagged(decoded: Any, samples: int, flag: int) -> da.Array:
 
 def _flagged(block: NDArray[np.int8], samples: int, flag: int) -> NDArray[np.bool_]:
     return block[:, 2 * samples : 3 * samples] == flag
-
-
-class _Calls:
-    """Calls and flags of a BGEN file as an array that dask can slice."""
-
-    prefix = "bgen-calls"
-    dtype: np.dtype[Any] = np.dtype(np.int8)
-    ndim = 2
-
-    def __init__(self, file: BgenFile) -> None:
-        self.file = file
-        # Even, so that pairs of alleles of each row are aligned.
-        columns = 3 * file.n_samples + file.n_samples % 2
-        self.shape: tuple[int, ...] = (file.n_variants, columns)
-
-    def fill(self, out: NDArray[Any]) -> Callable[[int, Any, bool], int]:
-        from genobit.io.kernels.bgen import call_variant
-
-        swap, threshold = self.file.swap, self.file.threshold
-        return lambda k, values, phased: call_variant(values, phased, swap, threshold, out[k])
-
-    def __getitem__(self, key: tuple[slice, ...]) -> NDArray[Any]:
-        # dask passes one slice per dimension, with a step if it merged a later slice.
-        rows, *rest = key
-        span = range(*rows.indices(self.file.n_variants))
-        first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
-        out = np.empty((stop - first, *self.shape[1:]), self.dtype)
-        if span:
-            self.file.read(first, stop, self.fill(out))
-        return out[(slice(None, None, rows.step), *rest)]
-
-
-class _Dosages(_Calls):
-    """Dosages of a BGEN file as an array that dask can slice."""
-
-    prefix = "bgen-dosages"
-    dtype = np.dtype(np.float32)
-
-    def __init__(self, file: BgenFile) -> None:
-        super().__init__(file)
-        self.shape = (file.n_variants, file.n_samples)
-
-    def fill(self, out: NDArray[Any]) -> Callable[[int, Any, bool], int]:
-        from genobit.io.kernels.bgen import dosage_variant
-
-        swap = self.file.swap
-        return lambda k, values, phased: dosage_variant(values, phased, swap, out[k])
