@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit.data import labels, model, sexes
-from genobit.data.guards.bounded import TEXT_COST, require_text_fits
-from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE, read_plain
+from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
+from genobit.io._text_tables import Table, real_numbers, whole_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path, PurePath
 
-    import pandas as pd
     import xarray as xr
 
 BIM_COLUMNS = ("chromosome", "variant id", "cM", "bp", "A1", "A2")
@@ -31,8 +28,6 @@ _MISSING = ("na", "nan", "-9", ".")
 _NO_CATEGORY = "NONE"
 """Missing in a column of categories, where "none" is one, as in plink2."""
 
-Fault = Callable[[list[str]], str | None]
-
 
 def read_bim(path: Path) -> dict[str, Any]:
     """Return the columns of a .bim file by name.
@@ -42,43 +37,15 @@ def read_bim(path: Path) -> dict[str, Any]:
     object arrays; `id` may be lazy text. Raises FileNotFoundError for a missing file, and
     ValueError with the number of the first malformed line.
     """
-    import pandas as pd
-
-    _require_file(path, _BIM_COST)
-    plain = plain_bim(path)
-    if plain is not None:
-        return plain
-    table = _read_table(path, BIM_COLUMNS, _bim_fault)
-    try:
-        position = whole_numbers(table["bp"].to_numpy(object))
-        centimorgan = real_numbers(table["cM"].to_numpy(object))
-    except (ValueError, OverflowError) as error:
-        raise _line_error(path, BIM_COLUMNS, _bim_fault) from error
-    contig, contig_id = pd.factorize(table["chromosome"])
-    return {
-        "contig": contig.astype(np.int32),
-        "contig_id": contig_id.to_numpy(object),
-        "id": table["variant id"].to_numpy(object),
-        "centimorgan": centimorgan,
-        "position": position,
-        "alleles": np.stack([table[name].to_numpy(object) for name in ("A2", "A1")], axis=1),
-    }
-
-
-def plain_bim(path: Path) -> dict[str, Any] | None:
-    """Return the columns of `read_bim`, or None if `read_plain` cannot read the file.
-
-    A relationship matrix of 1,000 samples and 500,000 variants takes 1.05 s from file to matrix.
-    """
-    columns = read_plain(path.read_bytes(), BIM_COLUMNS, _KINDS)
-    if columns is None:
-        return None
+    _require_file(path)
+    numbers = {"bp": whole_numbers, "cM": real_numbers}
+    columns = Table(path, BIM_COLUMNS, numbers, _BIM_COST).of_kinds(_KINDS)
     contig, contig_id = columns["chromosome"]
     (a2, of_a2), (a1, of_a1) = columns["A2"], columns["A1"]
     # Equal alleles share one str object.
     alleles = np.concatenate([of_a2, of_a1])[np.stack([a2, a1 + of_a2.size], axis=1)]
     return {
-        "contig": contig,
+        "contig": contig.astype(np.int32),
         "contig_id": contig_id,
         "id": columns["variant id"],
         "centimorgan": columns["cM"],
@@ -97,9 +64,8 @@ def read_fam(path: Path) -> dict[str, np.ndarray]:
     Raises FileNotFoundError for a missing file, and ValueError for a malformed line or for two
     lines with the same family and sample id.
     """
-    _require_file(path, TEXT_COST)
-    table = _read_table(path, FAM_COLUMNS)
-    return fam_columns(path, {name: table[name].to_numpy(object) for name in FAM_COLUMNS})
+    _require_file(path)
+    return fam_columns(path, Table(path, FAM_COLUMNS).read())
 
 
 def fam_columns(path: Path, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -157,102 +123,14 @@ def without_skipped(ds: xr.Dataset) -> xr.Dataset:
     return left
 
 
-def _require_file(path: Path, cost: int) -> None:
-    """Raise an error for a file that is missing or larger than memory allows."""
+def _require_file(path: Path) -> None:
+    """Raise FileNotFoundError for a missing file of a fileset."""
     if not path.is_file():
         msg = (
             f"{path} does not exist. A PLINK 1 fileset is three files of one name: "
             f"{path.stem}.bed, {path.stem}.bim and {path.stem}.fam."
         )
         raise FileNotFoundError(msg)
-    require_text_fits(path, cost)
-
-
-def _read_table(path: Path, columns: tuple[str, ...], fault: Fault | None = None) -> pd.DataFrame:
-    """Read whitespace-separated text as strings, refusing lines of the wrong width."""
-    import pandas as pd
-
-    try:
-        # pandas would fold a line that is too long; an extra column detects it.
-        table = pd.read_csv(
-            path,
-            sep=r"\s+",
-            header=None,
-            names=[*columns, "extra"],
-            dtype=object,
-            na_filter=False,
-            quoting=csv.QUOTE_NONE,
-            skip_blank_lines=False,
-            encoding="utf-8",
-        )
-    except pd.errors.EmptyDataError:
-        return pd.DataFrame({name: pd.Series(dtype=object) for name in columns})
-    except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise _line_error(path, columns, fault) from error
-    if (table["extra"] != "").any() or (table[columns[-1]] == "").any():
-        raise _line_error(path, columns, fault)
-    return table
-
-
-def _line_error(path: Path, columns: tuple[str, ...], fault: Fault | None) -> ValueError:
-    """Return the error for the first bad line of a file that did not parse."""
-    with path.open("rb") as lines:
-        for number, raw in enumerate(lines, start=1):
-            try:
-                fields = raw.decode("utf-8").split()
-            except UnicodeDecodeError:
-                reason: str | None = "it is not UTF-8 text"
-            else:
-                reason = _width_fault(fields, columns) or (fault(fields) if fault else None)
-            if reason:
-                return ValueError(f"{path}, line {number}: {reason}.")
-    return ValueError(f"{path} could not be read as {len(columns)} columns of text.")
-
-
-def _width_fault(fields: list[str], columns: tuple[str, ...]) -> str | None:
-    if len(fields) == len(columns):
-        return None
-    found = "it is empty" if not fields else f"it has {len(fields)} fields"
-    return f"{found} where {len(columns)} are expected ({', '.join(columns)})"
-
-
-def whole_numbers(text: np.ndarray) -> np.ndarray:
-    """Parse whole numbers, which R may write as 1e+05."""
-    _refuse_underscores(text)
-    try:
-        return text.astype(np.int64)
-    except ValueError:
-        values = text.astype(np.float64)
-        # A float above 2**53 may differ from the number in the file.
-        if not (np.abs(values) < 2**53).all() or (values != np.floor(values)).any():
-            msg = "not a whole number"
-            raise ValueError(msg) from None
-        return values.astype(np.int64)
-
-
-def real_numbers(text: np.ndarray) -> np.ndarray:
-    """Parse numbers as float64."""
-    _refuse_underscores(text)
-    return text.astype(np.float64)
-
-
-def _refuse_underscores(text: np.ndarray) -> None:
-    """Raise ValueError for text such as 1_5, which Python reads as 15."""
-    if any("_" in value for value in text):
-        msg = "a number has an underscore"
-        raise ValueError(msg)
-
-
-def _bim_fault(fields: list[str]) -> str | None:
-    try:
-        whole_numbers(np.array([fields[3]], dtype=object))
-    except (ValueError, OverflowError):
-        return f"bp is {fields[3]!r}, not a whole number"
-    try:
-        real_numbers(np.array([fields[2]], dtype=object))
-    except ValueError:
-        return f"cM is {fields[2]!r}, not a number"
-    return None
 
 
 def phenotype_variable(

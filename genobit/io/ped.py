@@ -10,7 +10,8 @@ import xarray as xr
 from genobit.data import autosomes, model
 from genobit.data.guards.bounded import read_bytes
 from genobit.engine.options import require_fits
-from genobit.io._plink_text import FAM_COLUMNS, fam_columns, read_fam, real_numbers, whole_numbers
+from genobit.io._plink_text import FAM_COLUMNS, fam_columns, read_fam
+from genobit.io._text_tables import real_numbers, whole_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path

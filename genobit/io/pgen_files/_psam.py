@@ -8,7 +8,7 @@ import numpy as np
 
 from genobit.data import sexes
 from genobit.io._plink_text import phenotype_variable, read_fam, sample_ids, sample_variables
-from genobit.io.pgen_files._table import Table
+from genobit.io._text_tables import Table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
-from genobit.io._plink_text import read_bim, real_numbers, whole_numbers
-from genobit.io.pgen_files._table import Table
+from genobit.io._plink_text import read_bim
+from genobit.io._text_tables import Table, real_numbers, whole_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -38,7 +37,7 @@ def read_variants(path: Path) -> dict[str, Any]:
     """
     if path.suffix == ".bim":
         return _as_variants(read_bim(path))
-    table = Table(path)
+    table = Table(path, numbers={"POS": whole_numbers, "CM": real_numbers, "QUAL": _quality})
     if not table.columns:
         if path.suffix != ".pvar":
             msg = f"{path} has no header that begins with #CHROM; decompress it to a .pvar."
@@ -54,7 +53,7 @@ def _as_variants(bim: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variants(table: Table) -> dict[str, Any]:
-    columns = table.plain(_KINDS) or _any_columns(table)
+    columns = table.of_kinds(_KINDS)
     contig, contig_id = columns["CHROM"]
     alleles, counts = _alleles(table, columns["REF"], columns["ALT"])
     found = {
@@ -68,31 +67,10 @@ def _variants(table: Table) -> dict[str, Any]:
     }
     if "QUAL" in columns:
         codes, texts = columns["QUAL"]
-        found["quality"] = _of(table, _quality, texts)[codes]
+        found["quality"] = table.parsed(_quality, texts)[codes]
     if "FILTER" in columns:
         found |= _filters(*columns["FILTER"])
     return found
-
-
-def _any_columns(table: Table) -> dict[str, Any]:
-    """Return the columns as `Table.plain` does, of a table that is not plain."""
-    import pandas as pd
-
-    parse = {FEW: pd.factorize, WHOLE: whole_numbers, REAL: real_numbers, NAMES: np.asarray}
-    columns = table.read()
-    return {
-        name: _of(table, parse[_KINDS[name]], values)
-        for name, values in columns.items()
-        if name in _KINDS
-    }
-
-
-def _of(table: Table, parse: Callable[[Any], Any], values: NDArray[Any]) -> Any:
-    """Return parsed values; raise ValueError with the number of the first line that has a fault."""
-    try:
-        return parse(values)
-    except (ValueError, OverflowError) as error:
-        raise table.fault(_fault) from error
 
 
 def _alleles(
@@ -145,17 +123,3 @@ def _filters(codes: NDArray[Any], kinds: NDArray[Any]) -> dict[str, NDArray[Any]
         "filter": of_kind.reshape(len(sets), len(names))[codes],
         "filter_id": np.array(names, object),
     }
-
-
-def _fault(fields: dict[str, str]) -> str | None:
-    try:
-        whole_numbers(np.array([fields["POS"]], dtype=object))
-    except (ValueError, OverflowError):
-        return f"POS is {fields['POS']!r}, not a whole number"
-    for name, missing in (("CM", "0"), ("QUAL", ".")):
-        try:
-            value = fields.get(name, missing)
-            real_numbers(np.array(["0" if value == missing else value], dtype=object))
-        except ValueError:
-            return f"{name} is {fields[name]!r}, not a number"
-    return None

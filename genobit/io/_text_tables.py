@@ -1,4 +1,4 @@
-"""Read the tables beside a .pgen, .pvar and .psam; errors name the first bad line."""
+"""Read tables of text with white space between fields; errors name the first bad line."""
 
 from __future__ import annotations
 
@@ -12,33 +12,69 @@ from genobit.data.guards.bounded import TEXT_COST, read_bytes
 from genobit.data.guards.damage import named_failure
 from genobit.data.guards.inflation import inflated_size, is_cut
 from genobit.engine.options import require_fits
-from genobit.io._plain_tables import read_plain
+from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE, read_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    Fault = Callable[[dict[str, str]], str | None]
-    """Says what is wrong with the fields of a line, by column; None if nothing is."""
+    Parse = Callable[[NDArray[Any]], Any]
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _UNKNOWN = "a line of the table cannot be split into columns"
 
 
-class Table:
-    """The text of a .pvar or .psam file, its columns and its lines."""
+def whole_numbers(text: NDArray[Any]) -> NDArray[np.int64]:
+    """Parse whole numbers, which R may write as 1e+05."""
+    _refuse_underscores(text)
+    try:
+        return text.astype(np.int64)
+    except ValueError:
+        values = text.astype(np.float64)
+        # A float above 2**53 may differ from the number in the file.
+        if not (np.abs(values) < 2**53).all() or (values != np.floor(values)).any():
+            msg = "not a whole number"
+            raise ValueError(msg) from None
+        return values.astype(np.int64)
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.data = _text(path)
-        self.columns: list[str] = []
+
+def real_numbers(text: NDArray[Any]) -> NDArray[np.float64]:
+    """Parse numbers as float64."""
+    _refuse_underscores(text)
+    return text.astype(np.float64)
+
+
+def _refuse_underscores(text: NDArray[Any]) -> None:
+    """Raise ValueError for text such as 1_5, which Python reads as 15."""
+    if any("_" in value for value in text):
+        msg = "a number has an underscore"
+        raise ValueError(msg)
+
+
+class Table:
+    """The text of a table, its columns and its lines.
+
+    ``columns`` are those of a file without a header. ``numbers`` parses columns of numbers, to find
+    the line of a fault. Reading takes ``cost`` bytes of memory for each byte.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        numbers: Mapping[str, Parse] | None = None,
+        cost: int = TEXT_COST,
+    ) -> None:
+        self.path, self._numbers = path, numbers or {}
+        self.data = _text(path, cost)
+        self.columns = list(columns or ())
         """Names in the last line of the header without its "#"; none without a header."""
         self._header, self._begin, self.first = 0, 0, 1
         """Where the last line of the header and the first after it begin, and its number."""
         line = b""
-        while self.data.startswith(b"#", self._begin):
+        while columns is None and self.data.startswith(b"#", self._begin):
             end = self.data.find(b"\n", self._begin)
             end = len(self.data) if end < 0 else end + 1
             line = self.data[self._begin : end]
@@ -66,9 +102,27 @@ class Table:
                 msg = f"{header} has no column {name!r} (columns: {found})."
                 raise ValueError(msg)
 
-    def plain(self, kinds: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the columns that have a kind as `read_plain` does; None if they are not plain."""
-        return read_plain(self.data[self._begin :], self.columns, kinds)
+    def of_kinds(self, kinds: Mapping[str, str]) -> dict[str, Any]:
+        """Return the columns that have a kind, as `read_plain` does."""
+        plain = read_plain(self.data[self._begin :], self.columns, kinds)
+        if plain is not None:
+            return plain
+        import pandas as pd
+
+        parse: dict[str, Parse] = {FEW: pd.factorize, WHOLE: whole_numbers, REAL: real_numbers}
+        parse[NAMES] = np.asarray
+        return {
+            name: self.parsed(parse[kinds[name]], values)
+            for name, values in self.read().items()
+            if name in kinds
+        }
+
+    def parsed(self, parse: Parse, values: NDArray[Any]) -> Any:
+        """Return parsed values; raise ValueError with the number of the first line with a fault."""
+        try:
+            return parse(values)
+        except (ValueError, OverflowError) as error:
+            raise self._fault() from error
 
     def read(self) -> dict[str, NDArray[np.object_]]:
         """Return the columns as arrays of str objects; ValueError for a line of another width."""
@@ -82,7 +136,7 @@ class Table:
             table = pd.read_csv(
                 # From the header on: pandas drops U+FEFF from the start of its text.
                 io.BytesIO(memoryview(self.data)[self._header :]),
-                skiprows=1,
+                skiprows=int(self._begin > 0),
                 sep=r"\s+",
                 header=None,
                 names=range(width + 1),
@@ -93,32 +147,45 @@ class Table:
                 encoding="utf-8",
             )
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-            raise self.fault(lambda _: None) from error
+            raise self._fault() from error
         if (table[width] != "").any() or (table[width - 1] == "").any():
-            raise self.fault(lambda _: None)
+            raise self._fault()
         return {name: table[k].to_numpy(object) for k, name in enumerate(self.columns)}
 
-    def fault(self, fault: Fault) -> ValueError:
-        """Return the error for the first line with another width, or with a fault."""
+    def _fault(self) -> ValueError:
+        """Return the error for the first line with another width, or without a number."""
+        width = len(self.columns)
+        expected = f", and the header has {width}"
+        if not self._begin:
+            expected = f" where {width} are expected ({', '.join(self.columns)})"
         lines = self.data[self._begin :].removesuffix(b"\n").split(b"\n")
         for number, raw in enumerate(lines, start=self.first):
             fields = self._decoded(raw, number).split()
-            if len(fields) != len(self.columns):
-                found = f"it has {len(fields)} fields" if fields else "it is empty"
-                reason: str | None = f"{found}, and the header has {len(self.columns)}"
-            else:
-                reason = fault(dict(zip(self.columns, fields, strict=True)))
+            found = f"it has {len(fields)} fields" if fields else "it is empty"
+            reason = found + expected
+            if len(fields) == width:
+                reason = self._no_number(dict(zip(self.columns, fields, strict=True)))
             if reason:
                 return ValueError(f"{self.path}, line {number}: {reason}.")
         return ValueError(f"{self.path}: {_UNKNOWN}.")
 
+    def _no_number(self, fields: Mapping[str, str]) -> str:
+        """Return which field of a line should be a number and is not, or ""."""
+        for name, parse in self._numbers.items():
+            try:
+                parse(np.array([fields[name]] if name in fields else [], object))
+            except (ValueError, OverflowError):
+                whole = "whole " if parse is whole_numbers else ""
+                return f"{name} is {fields[name]!r}, not a {whole}number"
+        return ""
 
-def _text(path: Path) -> bytes:
+
+def _text(path: Path, cost: int) -> bytes:
     """Return a whole text file, decompressed if it is Zstandard or gzip.
 
     Raises ValueError if it is damaged or takes more memory than the limit.
     """
-    data = read_bytes(path)
+    data = read_bytes(path, cost)
     if not data.startswith(_ZSTD):
         return data
     import numcodecs
