@@ -15,8 +15,6 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
-from genobit.data.guards.bounded import require_text_fits
-from genobit.data.guards.damage import named_damage
 from genobit.data.labels import first_difference, text
 from genobit.engine.files import READ, local_path
 from genobit.engine.options import get_options
@@ -143,30 +141,19 @@ def read_ids(path: Path) -> dict[str, xr.Variable]:
     samples.
     """
     from genobit.io._plink_text import sample_ids
+    from genobit.io._text_tables import Table
 
     if not path.is_file():
         msg = f"{path} does not exist: it lists the samples of the matrix and belongs to it."
         raise FileNotFoundError(msg)
-    require_text_fits(path)
-    with named_damage(path):
-        lines = path.read_text(encoding="utf-8").splitlines()
-    header = lines[0].removeprefix("#").split() if lines and lines[0].startswith("#") else None
-    columns = header or ["FID", "IID"]
-    first = 1 if header else 0
-    rows = [line.split() for line in lines[first:]]
-    for number, fields in enumerate(rows, start=first + 1):
-        if len(fields) != len(columns):
-            msg = (
-                f"{path}, line {number}: it has {len(fields)} fields, expected {len(columns)} "
-                f"({', '.join(columns)})."
-            )
-            raise ValueError(msg)
-    if not rows or "IID" not in columns:
+    table = Table(path)
+    table.columns = table.columns or ["FID", "IID"]
+    columns = table.read()
+    if not columns.get("IID", np.empty(0)).size:
         msg = f"{path} lists no sample."
         raise ValueError(msg)
-    table = dict(zip(columns, np.array(rows, object).T, strict=True))
-    family = table.get("FID", np.full(len(rows), NO_FAMILY, object))
-    ids = {ID: xr.Variable(model.SAMPLES, *sample_ids(path, family, table["IID"]))}
+    family = columns.get("FID", np.full(columns["IID"].size, NO_FAMILY, object))
+    ids = {ID: xr.Variable(model.SAMPLES, *sample_ids(path, family, columns["IID"], table.first))}
     if (family != NO_FAMILY).any():
         ids[FAMILY] = xr.Variable(model.SAMPLES, family)
     return ids
