@@ -129,14 +129,10 @@ def _labels_of_both(
     Raises ValueError for labels of the values that the data cannot match.
     """
     names = [labels.ID_OF[dim], dim] if dim in labels.ID_OF else [dim]
-    ours = {
-        name: found for name in names if (found := labels.values_along(data, name, dim)) is not None
-    }
-    theirs = {
-        name: found
-        for name in names
-        if (found := labels.values_along(given, name, dim)) is not None
-    }
+    ours, theirs = (
+        {n: found for n in names if (found := labels.values_along(side, n, dim)) is not None}
+        for side in (data, given)
+    )
     if not ours or not theirs:
         positions = _positions_of_both(data, given) if dim == model.VARIANTS else None
         for own in (*theirs, model.VARIANT_POSITION):

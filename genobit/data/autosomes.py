@@ -58,8 +58,7 @@ def kinds(ds: xr.Dataset, autosomes: Autosomes) -> NDArray[np.uint8]:
     contigs = None if autosomes is False else _named(ds)
     if contigs is None:
         return np.zeros(ds.sizes[model.VARIANTS], np.uint8)
-    counts = np.bincount(contigs.numbers, minlength=contigs.names.size)
-    used = [str(name) for name, count in zip(contigs.names, counts, strict=True) if count]
+    used = [str(contigs.names[k]) for k in contigs.used()]
     if names is not None:
         known = {name: _KINDS.get(chromosome(name), DIPLOID) for name in used}
         known |= dict.fromkeys(_of_dataset(names, contigs), DIPLOID)
@@ -101,8 +100,7 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
             f"{model.VARIANT_CONTIG} and {model.CONTIG_ID}, or give autosomes=False"
         )
         raise ValueError(msg)
-    counts = np.bincount(contigs.numbers, minlength=contigs.names.size)
-    used = [str(name) for name, count in zip(contigs.names, counts, strict=True) if count]
+    used = [str(contigs.names[k]) for k in contigs.used()]
     if names is not None:
         wrong = set(used) - _of_dataset(names, contigs)
     else:

@@ -142,9 +142,10 @@ class Contigs(NamedTuple):
         """Return the contig name of each variant (variants,)."""
         return self.names[self.numbers]
 
-    def in_names_of(self, other: Contigs) -> Contigs:
-        """Return the contigs with the other names for the chromosomes that both sides have."""
-        return self._replace(names=renamed(self.names, other.names.tolist()))
+    def used(self) -> list[int]:
+        """Return the numbers of the contigs that have variants, ascending."""
+        numbers: list[int] = np.unique(self.numbers).tolist()
+        return numbers
 
 
 def contigs_in(ds: xr.Dataset) -> Contigs | None:
@@ -203,13 +204,11 @@ def contig_of_variants(ds: xr.Dataset) -> NDArray[Any] | None:
 
     Numbers stay numbers if the Dataset has no ``contig_id``.
     """
-    found = contigs_in(ds)
-    if found is None:
-        return None
-    given = ds[model.VARIANT_CONTIG]
-    if model.CONTIG_ID not in ds.variables and given.dtype.kind in "iuf":
+    given = ds.variables.get(model.VARIANT_CONTIG)
+    if given is not None and model.CONTIG_ID not in ds.variables and given.dtype.kind in "iuf":
         return np.asarray(given.values)
-    return found.of_variants()
+    found = contigs_in(ds)
+    return None if found is None else found.of_variants()
 
 
 def comparable_contigs(
@@ -220,27 +219,19 @@ def comparable_contigs(
     if (here.dtype == object) != (there.dtype == object):
         return None
     if here.dtype == object:
-        there = known_contigs(theirs).in_names_of(known_contigs(ours)).of_variants()
+        other = known_contigs(theirs)
+        there = renamed(other.names, known_contigs(ours).names.tolist())[other.numbers]
     return here, there
 
 
-def contig_starts(contig: NDArray[Any] | None) -> NDArray[np.int64]:
-    """Return the first variant of each contig, in stored order; [0] for a single contig, None.
-
-    contig: (variants,) names or numbers. Raises ValueError if a contig's variants are not adjacent.
-    """
-    if contig is None or not contig.size:
-        return np.zeros(1, np.int64)
-    starts = _starts_of_runs(contig)
-    _require_adjacent(starts, contig[starts])
-    return starts
-
-
 def starts_of_contigs(ds: xr.Dataset) -> NDArray[np.int64]:
-    """Return `contig_starts` of a Dataset; takes a third of the time, as it compares numbers."""
-    found = contigs_in(ds) if model.CONTIG_ID in ds.variables else None
+    """Return the first variant of each contig, in stored order; [0] without contigs.
+
+    Raises ValueError if a contig's variants are not adjacent.
+    """
+    found = contigs_in(ds)
     if found is None or not found.numbers.size:
-        return contig_starts(contig_of_variants(ds))
+        return np.zeros(1, np.int64)
     starts = _starts_of_runs(found.numbers)
     names = found.names[found.numbers[starts]]
     # Numbers may share a name.

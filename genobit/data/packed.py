@@ -68,7 +68,7 @@ def by_variants(
         )  # fmt: skip
         layout = cast("Layout", model.layout_of(ds))
         # The kernels have just made these planes, so they need no check.
-        return ds, layout, {name: ds[PREFIX + name].data for name in _names(ds, layout)}
+        return ds, layout, {name: ds[PREFIX + name].data for name in plane_names(ds, layout)}
     if layout.rows != "variants":
         msg = (
             f"the planes have rows={layout.rows!r}, this analysis needs rows='variants': pack the "
@@ -198,7 +198,8 @@ def _check_same_samples(
         labels.require_same(ours, theirs, model.SAMPLE_ID, remedy)
 
 
-def _names(ds: xr.Dataset, layout: Layout) -> list[str]:
+def plane_names(ds: xr.Dataset, layout: Layout) -> list[str]:
+    """Return the names of the planes of a packed Dataset."""
     return [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
 
 
@@ -222,7 +223,7 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
     from genobit.engine.schedule.packing import sound
 
     planes = {}
-    for name in _names(ds, layout):
+    for name in plane_names(ds, layout):
         data = ds[PREFIX + name].data
         if isinstance(data, da.Array):
             planes[name] = sound(guarded_plane(data), layout, name)

@@ -45,7 +45,7 @@ class SuggestsNames:
         return f"{self._called} has no method {name!r}{did_you_mean(name, known)}"
 
 
-def did_you_mean(name: object, known: Iterable[object], most: int = 3) -> str:
+def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return the end of a sentence with the closest known names, or "." if none is close.
 
     Examples
@@ -55,7 +55,7 @@ def did_you_mean(name: object, known: Iterable[object], most: int = 3) -> str:
     >>> did_you_mean("grm", ["triangle", "heatmap"])
     '.'
     """
-    close = [*map(repr, close_names(str(name), known, most))]
+    close = [*map(repr, close_names(str(name), known))]
     if not close:
         return "."
     first = ", ".join(close[:-1])

@@ -256,7 +256,6 @@ def labelled_alignment(
     values: NDArray[np.str_],
     taxa: Sequence[str],
     kind: str | None,
-    states: Sequence[str] | None = None,
 ) -> xr.DataArray:
     """Return entries, upper-case text (taxa, sites), as the DataArray of an alignment.
 
@@ -265,7 +264,7 @@ def labelled_alignment(
     import xarray as xr
 
     require_names(taxa)
-    kind, symbols = _described(alphabets.count_symbols(values), kind, states)
+    kind, symbols = _described(alphabets.count_symbols(values), kind, None)
     alphabets.require_symbols(values, kind, symbols, taxa)
     attrs = alignment_attributes(kind, symbols)
     return xr.DataArray(values, {TAXA: list(taxa)}, (TAXA, SITES), "alignment", attrs)

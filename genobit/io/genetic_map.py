@@ -114,7 +114,7 @@ def with_genetic_positions(ds: xr.Dataset, source: Any) -> xr.Dataset:
     before = ds.get(model.VARIANT_GENETIC_POSITION)
     cm = np.full(position.shape, np.nan) if before is None else np.array(before.values, "f8")
     of_variant = np.zeros(position.shape, int) if contigs is None else contigs.numbers
-    used = [k for k in range(len(names)) if (of_variant == k).any()]
+    used = [0] if contigs is None else contigs.used()
     if known == [""] and len(used) > 1:
         raise ValueError(
             "the genetic map does not say its contig, and the Dataset has variants on "

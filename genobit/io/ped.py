@@ -39,7 +39,8 @@ def read_text(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], NDArra
         text = read_bytes(beside)
         rows = _lines(text)
         bim = _variants(beside, [text[a:b].split() for _, a, b in rows], rows)
-        fam = _samples(path, [data[a:b].split(None, 6)[:6] for _, a, b in lines], lines)
+        fields = [data[a:b].split(None, 6)[:6] for _, a, b in lines]
+        fam = fam_columns(path, _table(path, fields, lines, FAM_COLUMNS))
     alleles, rows_of_bed = _genotypes(path, data, lines, bim, fam)
     return bim | {"alleles": alleles}, fam, rows_of_bed
 
@@ -121,12 +122,6 @@ def _variants(
     }
 
 
-def _samples(
-    path: Path, rows: list[list[bytes]], lines: list[tuple[int, int, int]]
-) -> dict[str, np.ndarray]:
-    return fam_columns(path, _table(path, rows, lines, FAM_COLUMNS))
-
-
 def _genotypes(
     path: Path,
     data: bytes,
@@ -176,9 +171,9 @@ def _genotypes(
 def _weights(
     bim: dict[str, Any], fam: dict[str, np.ndarray]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the kind of each variant's chromosome, and what a homozygote counts in it.
+    """Return the kind of each variant's chromosome, and the weight of a homozygote in it.
 
-    As in PLINK, founders count. Males have one copy of X and Y, and nobody else has a Y.
+    Founders alone have weight, as in PLINK. Males have one copy of X and Y, and nobody else has Y.
     """
     labels = {model.VARIANT_CONTIG: (model.VARIANTS, bim["contig"])}
     names = {model.CONTIG_ID: ("contigs", bim["contig_id"])}

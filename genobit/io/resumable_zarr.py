@@ -210,7 +210,7 @@ def _fill(
             break
     with bar(progress=progress, total=total, initial=done, desc="chunks", unit="chunk") as steps:
         for part in _batches(todo, side):
-            _write(place, arrays, part)
+            _each(_store, place, arrays, part)
             steps.update(len(part))
 
 
@@ -329,10 +329,6 @@ def _batches(todo: dict[str, list[Place]], side: int) -> Iterator[list[tuple[str
             blocks.setdefault(block, []).append((name, place))
     for _, part in sorted(blocks.items(), key=itemgetter(0)):
         yield part
-
-
-def _write(place: Path, arrays: dict[str, da.Array], part: list[tuple[str, Place]]) -> None:
-    _each(_store, place, arrays, part)
 
 
 def _each(

@@ -15,7 +15,8 @@ from genobit.data import availability, model
 from genobit.data.contigs import contigs_in
 from genobit.data.joining import JOINED
 from genobit.data.labels import text
-from genobit.engine.bits.layout import CALLED, PREFIX, Layout, unpack_bits, words_for
+from genobit.data.packed import plane_names
+from genobit.engine.bits.layout import PREFIX, Layout, unpack_bits, words_for
 from genobit.engine.options import in_units
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def genotypes(ds: xr.Dataset, *, look: bool = True) -> Genotypes | None:
         gaps = counts is not None and bool((counts[:, 0] < counts[:, 2]).any())
         packed = (2 + gaps) * 8 * words_for(samples) * variants
     else:
-        planes = [ds[PREFIX + name] for name in _planes(ds, layout)]
+        planes = [ds[PREFIX + name] for name in plane_names(ds, layout)]
         variants, samples = ds.sizes[model.VARIANTS], ds.sizes[model.SAMPLES]
         packed = sum(plane.nbytes for plane in planes)
         unpacked = variants * samples * (2 if layout.kind == "dosage" else layout.ploidy)
@@ -88,10 +89,6 @@ def genotypes(ds: xr.Dataset, *, look: bool = True) -> Genotypes | None:
         monomorphic,
         spectrum,
     )
-
-
-def _planes(ds: xr.Dataset, layout: Layout) -> list[str]:
-    return [*layout.planes, *([CALLED] if PREFIX + CALLED in ds else [])]
 
 
 def _reduced(counts: NDArray[np.int64] | None) -> tuple[float, float, NDArray[np.int64]]:
@@ -166,8 +163,8 @@ def _contigs(ds: xr.Dataset, variants: int) -> tuple[tuple[str, int], ...] | Non
         return None  # A summary must not fail; the methods raise the error.
     if found is None:
         return None
-    counts = np.bincount(found.numbers, minlength=found.names.size)
-    return tuple((str(found.names[k]), int(counts[k])) for k in np.flatnonzero(counts))
+    counts = np.bincount(found.numbers)
+    return tuple((str(found.names[k]), int(counts[k])) for k in found.used())
 
 
 CONTIGS = 8

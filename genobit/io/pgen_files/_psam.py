@@ -64,12 +64,8 @@ def read_samples(path: Path) -> dict[str, Variable]:
 
 def _variable(path: Path, column: str, name: str, text: NDArray[Any]) -> Variable:
     if column in {"FID", "PAT", "MAT", "SID"}:
-        return _labels(text)
+        return "samples", text, {}
     if column == "SEX":
         return "samples", sexes.from_codes(text), {}
     code = f"pd.read_csv({path.name!r}, sep=r'\\s+')[{column!r}]"
     return "samples", *phenotype_variable(text, name, path.suffix, code)
-
-
-def _labels(text: NDArray[Any]) -> Variable:
-    return "samples", text, {}

@@ -1,7 +1,8 @@
-"""Checks that the writers share: missing variables, and labels that other programs misread."""
+"""Parts that the writers share: checks of variables and of labels that programs misread."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def contigs(ds: xr.Dataset, forbidden: str = "") -> Contigs:
         raise ValueError(msg)
     found = known_contigs(ds)
     twins: dict[str, str] = {}
-    for k in range(found.names.size) if forbidden else np.unique(found.numbers):
+    for k in range(found.names.size) if forbidden else found.used():
         name, place = found.names[k], f"contigs={k}"
         require_word(name, model.CONTIG_ID, place)
         _require_no_comment(name, model.CONTIG_ID, place)
@@ -138,6 +139,14 @@ def alleles(ds: xr.Dataset, files: str) -> NDArray[np.object_]:
     found[~there] = ""
     found[found == _NO_ALLELE_OF_PLINK_1] = NO_ALLELE
     return found
+
+
+def variant_ids(ds: xr.Dataset) -> NDArray[np.object_]:
+    """Return the ids of the variants, "." for none; refuse white space."""
+    ids = labels.texts_along(ds, model.VARIANT_ID, model.VARIANTS)
+    if ids is None:
+        ids = np.full(ds.sizes[model.VARIANTS], "", object)
+    return words(ids, model.VARIANT_ID, model.VARIANTS, ".")
 
 
 def wrong_allele(alleles: list[str], k: int, files: str) -> ValueError:
@@ -297,6 +306,16 @@ def require_phenotypes(name: str, values: NDArray[np.float64], digits: int | Non
                 more = "write more digits=, or "
             msg = f"{place}, {reason}: {more}{remedy}, or leave it out with ds.drop_vars({name!r})"
             raise ValueError(msg)
+
+
+def put(data: Any, path: str, at: int) -> int:
+    """Write bytes at a place of an existing file; return where they end.
+
+    A cluster that lost a worker may write them again.
+    """
+    with Path(path).open("r+b") as file:
+        file.seek(at)
+        return at + file.write(memoryview(data))
 
 
 def number(value: float) -> str:

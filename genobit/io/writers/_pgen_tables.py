@@ -29,13 +29,10 @@ def pvar_text(ds: xr.Dataset) -> str:
     Raises TypeError for a label of another type, and ValueError for one that the file cannot hold.
     """
     position = _checks.positions(ds, "a .pvar")
-    ids = labels.texts_along(ds, model.VARIANT_ID, model.VARIANTS)
-    if ids is None:
-        ids = np.full(position.size, "", object)
     columns: dict[str, Iterable[str]] = {
         "#CHROM": _checks.contigs(ds).of_variants().tolist(),
         "POS": map(str, position.tolist()),
-        "ID": _checks.words(ids, model.VARIANT_ID, model.VARIANTS, ".").tolist(),
+        "ID": _checks.variant_ids(ds).tolist(),
     }
     alleles = _checks.alleles(ds, "a .pvar").tolist()
     columns["REF"] = [row[0] for row in alleles]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _UNKNOWN = "."
-"""Text of VCF and plink2 for an id or an allele that is not known."""
+"""Text of VCF and plink2 for an allele that is not known."""
 _NOBODY = "0"
 PHENOTYPE = "sample_phenotype"
 _MISSING_PHENOTYPE = "-9"
@@ -32,9 +32,6 @@ def bim_columns(ds: xr.Dataset, digits: int | None) -> Columns:
     space, for more than two alleles, or for what PLINK would not read.
     """
     positions = _checks.positions(ds, "a .bim")
-    ids = labels.texts_along(ds, model.VARIANT_ID, model.VARIANTS)
-    if ids is None:
-        ids = np.full(positions.size, _UNKNOWN, object)
     a2, a1 = (
         _checks.words(column, model.VARIANT_ALLELE, model.VARIANTS, _UNKNOWN)
         for column in _alleles(ds)
@@ -43,7 +40,7 @@ def bim_columns(ds: xr.Dataset, digits: int | None) -> Columns:
     return Columns(
         (
             _checks.contigs(ds).of_variants(),
-            _checks.words(ids, model.VARIANT_ID, model.VARIANTS, _UNKNOWN),
+            _checks.variant_ids(ds),
             np.zeros(positions.size) if centimorgans is None else centimorgans,
             positions,
             a1,

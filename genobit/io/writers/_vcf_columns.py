@@ -40,9 +40,8 @@ def fixed_columns(ds: xr.Dataset, files: str) -> dict[str, tuple[Any, NDArray[An
         model.VARIANT_ALLELE: ((along, "alleles"), alleles),
         model.SAMPLE_ID: (model.SAMPLES, _checks.individuals(ds)),
     }
-    ids = labels.texts_along(ds, model.VARIANT_ID, along)
-    if ids is not None:
-        found[model.VARIANT_ID] = (along, _checks.words(ids, model.VARIANT_ID, along, "."))
+    if labels.values_along(ds, model.VARIANT_ID, along) is not None:
+        found[model.VARIANT_ID] = (along, _checks.variant_ids(ds))
     quality = _checks.numbers(ds, QUALITY, along)
     if quality is not None:
         found[QUALITY] = (along, with_missing(quality.astype(np.float32)))

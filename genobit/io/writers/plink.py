@@ -18,7 +18,7 @@ from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.packing import row_chunk
 from genobit.io._grm_files import require_digits
 from genobit.io.plink import HEADER, bed_source
-from genobit.io.writers._checks import require_dataset, require_labels
+from genobit.io.writers._checks import put, require_dataset, require_labels
 from genobit.io.writers._plink_columns import bim_columns, fam_columns
 
 if TYPE_CHECKING:
@@ -187,20 +187,14 @@ def _write(rows: da.Array, path: Path) -> None:
     path.touch()
     name, graph = named_layer("genobit-to-plink", _writes, path, rows)
     compute(Delayed(name, graph, layer=name))
-    _put(np.frombuffer(HEADER, np.uint8), str(path), 0)
+    put(HEADER, str(path), 0)
 
 
 def _writes(name: str, path: Path, rows: da.Array) -> dict[Any, Any]:
     layer: dict[Any, Any] = {}
     at = len(HEADER)
     for k, size in enumerate(rows.chunks[0]):
-        layer[name, k] = (_put, (rows.name, k, 0), str(path), at)
+        layer[name, k] = (put, (rows.name, k, 0), str(path), at)
         at += size * rows.shape[1]
     layer[name] = (len, list(layer))
     return layer
-
-
-def _put(rows: NDArray[np.uint8], path: str, at: int) -> None:
-    with Path(path).open("r+b") as file:
-        file.seek(at)
-        file.write(rows.data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from genobit.io.writers._vcf_text import END, Columns, bgzf, records
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
+    from pathlib import Path
 
     import dask.array as da
     from numpy.typing import NDArray
@@ -241,9 +241,9 @@ def _tasks(
     for k, size in enumerate(arrays["GT"].chunks[0]):
         blocks = [(x.name, k, *(0,) * (x.ndim - 1)) for x in arrays.values()]
         layer[name, "text", k] = (make, columns.of(slice(start, start + size)), *blocks)
-        layer[name, "put", k] = (_put, (name, "text", k), path, last)
+        layer[name, "put", k] = (_checks.put, (name, "text", k), path, last)
         last, start = (name, "put", k), start + size
-    layer[name] = (_put, end, path, last)
+    layer[name] = (_checks.put, end, path, last)
     return layer
 
 
@@ -251,13 +251,3 @@ def _text(names: list[str], columns: Columns, *blocks: NDArray[Any], compressed:
     found = dict(zip(names, blocks, strict=True))
     calls, phased = found.pop("GT"), found.pop(_PHASE, None)
     return records(columns, calls, phased, *found.values(), compressed=compressed)
-
-
-def _put(text: bytes, path: str, at: int) -> int:
-    """Write text at a byte of an existing file; return where it ends.
-
-    A cluster that lost a worker may write a text again.
-    """
-    with Path(path).open("r+b") as file:
-        file.seek(at)
-        return at + file.write(text)

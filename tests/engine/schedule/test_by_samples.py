@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.data import packed
-from genobit.data.contigs import contig_of_variants, contig_starts
+from genobit.data.contigs import starts_of_contigs
 from genobit.engine.schedule import by_samples
 from genobit.engine.schedule.pair_sums import SampleChunks, planes_of
 from tests.cohorts import TAILS, cohort, random_calls
@@ -95,7 +95,7 @@ def test_by_samples__is_the_transpose(
     np.testing.assert_array_equal(found.copies, np.nansum(g, axis=1))
     np.testing.assert_array_equal(found.called, (~np.isnan(g)).sum(axis=1))
     if contigs:
-        starts = set(contig_starts(contig_of_variants(ds)).tolist())
+        starts = set(starts_of_contigs(ds).tolist())
         assert starts <= set(np.cumsum((0, *found.variants)).tolist())
 
 

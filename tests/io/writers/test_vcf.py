@@ -387,7 +387,7 @@ def test_nothing_stays_after_an_error(
     target = tmp_path / "a.vcf"
     if old:
         target.write_text(old)
-    put, written = vcf._put, []
+    put, written = vcf._checks.put, []
 
     def failing(*arguments: Any) -> int:
         written.append(put(*arguments))
@@ -395,7 +395,7 @@ def test_nothing_stays_after_an_error(
             raise error
         return int(written[-1])
 
-    monkeypatch.setattr(vcf, "_put", failing)
+    monkeypatch.setattr(vcf._checks, "put", failing)
     ds = cohort(random_calls(1, 60, 6), chunks=(9, 6))
     with pytest.raises(type(error) if isinstance(error, OSError) else error) as raised:
         gb.to_vcf(ds, target, overwrite=bool(old))
