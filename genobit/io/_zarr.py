@@ -110,8 +110,8 @@ def normalise(ds: xr.Dataset, chunks: int | None = None, store: Any = "the store
     """Give a store opened without dask the types and attributes of the input Dataset.
 
     Labels (one dimension, and `variant_allele`) get text as objects of str, positions as int64,
-    contig indices as int32. Those of variants, except positions and contigs, are read at first
-    look. All other variables become lazy.
+    contig indices as int32. Positions, contigs, and labels of samples are read; other labels of
+    variants are read at first look. All other variables become lazy.
     """
     ds = _contig_variable(ds, store)
     chunked = {"variants": chunks or _rows_per_chunk(ds["call_genotype"]), "samples": -1}

@@ -53,8 +53,8 @@ def open_bgen(
         none, they are read from the .sample file of the same name in the same folder.
     ref
         The reference allele: the "first" or the "last" allele of the file. The other allele is
-        counted. plink2 writes the reference last (``--export bgen-1.2``), unless ``ref-first`` is
-        given; UK Biobank and qctool write it first.
+        counted. UK Biobank and qctool write the reference first. plink2 (``--export bgen-1.2``)
+        writes it last, unless ``ref-first`` is given.
     hard_call_threshold
         A dosage gives a call if it is at most this far from 0, 1 or 2, else the call is missing.
         At least 0 and below 0.5. The default is that of ``plink2 --hard-call-threshold``.

@@ -267,9 +267,9 @@ def by_name(
 ) -> Rows:
     """Read lines of a name and symbols; further lines of a name continue its taxon.
 
-    ``skipped`` matches the other lines that may occur. ``counted``: a number may end a line.
-    ``blocks``: a name occurs once in lines without a blank line between them. Raises ValueError
-    for other lines and names.
+    ``skipped`` matches the other lines that may occur. With ``counted``, a number may end a line.
+    With ``blocks``, a name occurs once between two blank lines. Raises ValueError for other lines
+    and names.
     """
     taxa: dict[bytes, int] = {}
     # A million lines as tuples would take ten times the memory.

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CHUNK_BYTES = 2**24
-"""Bytes of calls that a task writes: few enough that tasks take little memory, and enough that the
-last block of BGZF, which is shorter, makes the file no larger."""
+"""Bytes of calls that a task writes. Tasks take little memory, and the last block of BGZF, which is
+shorter, makes the file no larger."""
 _COLUMNS = ("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT")
 _PHASE = "phase"
 _FIELDS = {

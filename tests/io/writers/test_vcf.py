@@ -31,7 +31,7 @@ TABIX = pytest.mark.skipif(shutil.which("tabix") is None, reason="tabix is not i
 
 
 def program(*command: object) -> str:
-    """What a program prints; fails if it does, or if it warns."""
+    """Return the output of a program; it must neither fail nor warn."""
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stderr, done.stderr
