@@ -72,6 +72,16 @@ def test_variants_in_every_form(small: Path, pvar: str) -> None:
         assert ds.variant_filter.values.tolist() == [[False], [True]]
 
 
+@pytest.mark.parametrize("text", [";", ";PASS", "q9;;q8", "q9;."])
+@pytest.mark.parametrize("plain", [True, False])
+def test_an_empty_name_of_a_filter_is_refused(small: Path, text: str, *, plain: bool) -> None:
+    gap = "\t" if plain else " \t"
+    lines = ["#CHROM POS ID REF ALT FILTER", "1 10 x A C q9;", f"1 20 y G T {text}"]
+    pvar = "\n".join(lines).replace(" ", gap)
+    with pytest.raises(ValueError, match=r"small\.pvar, line 3: FILTER is .*, with an empty name"):
+        gb.open_pgen(tables(small, pvar=pvar))
+
+
 IDS = ["rs1", "v:2"]
 COLUMNS = {
     "CHROM": ["1", "X"],
@@ -80,7 +90,7 @@ COLUMNS = {
     "REF": ["A", "G", "ACGTACGTACGT"],
     "ALT": ["C", ".", "C,T", "C,", ","],
     "QUAL": [".", "0.5", "12"],
-    "FILTER": [".", "PASS", "q10;s50"],
+    "FILTER": [".", "PASS", "q10;s50", "q10;"],
     "INFO": [*IDS, "AC=1;END=5"],
     "CM": ["0", "0.25", "-1"],
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GT = '##FORMAT=<ID=GT,Number=1,Type=String,Description="">'
+Q9 = '##FILTER=<ID=q9,Description="">'
 DP = '##FORMAT=<ID=DP,Number=1,Type=Integer,Description="">'
 HLA = "HLA-A*01:01:01:01"
 CONTIGS = [f"##contig=<ID={name}>" for name in ("1", "X", "MT", HLA)]
@@ -262,3 +264,49 @@ def test_an_empty_allele_is_refused(tmp_path: Path, kind: str, alleles: str) -> 
 def test_a_record_has_the_columns_of_the_header(tmp_path: Path, calls: str, message: str) -> None:
     with pytest.raises(ValueError, match=rf"record 2 \(1:6\) {message}"):
         opened(tmp_path, "1 5 GT 0/1 0/0", f"1 6 GT {calls}")
+
+
+# Filters
+
+
+def with_filters(folder: Path, *filters: str) -> Path:
+    path = write(folder, ["1 5 GT 0/1 0/0"] * len(filters), [*CONTIGS, GT, Q9])
+    lines = path.read_text().splitlines()
+    for k, text in enumerate(filters):
+        columns = lines[k - len(filters)].split("\t")
+        columns[1], columns[6] = str(5 + k), text
+        lines[k - len(filters)] = "\t".join(columns)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@HTSLIB
+@pytest.mark.parametrize("text", ["PASS;", "q9;", "q9;q8;", "PASS", "q9;q8", "."])
+def test_filters_are_those_of_bcftools(tmp_path: Path, text: str) -> None:
+    path = with_filters(tmp_path, text)
+    found = open_vcf(path, cache_dir=False)
+    names = found.filter_id.values[found.variant_filter.values[0]].tolist()
+    done = subprocess.run(
+        ["bcftools", "query", "-f", "%FILTER", path], capture_output=True, check=True, timeout=60
+    )
+    assert (";".join(names) or ".") == done.stdout.decode()
+
+
+@pytest.mark.parametrize("text", ["", ";", ";;", ";PASS", "q9;;q8", "q9;;", "q9;."])
+@pytest.mark.parametrize("region", [None, "1:6-"])
+def test_an_empty_name_of_a_filter_is_refused(
+    tmp_path: Path, text: str, region: str | None
+) -> None:
+    path = with_filters(tmp_path, "PASS", "q9", text)
+    with pytest.raises(ValueError, match=r"a\.vcf, FILTER of 1:7 has an empty name\. Write"):
+        open_vcf(path, region=region, cache_dir=False)
+
+
+@HTSLIB
+def test_a_filter_that_the_header_of_a_bcf_lacks_is_refused(tmp_path: Path) -> None:
+    path = with_filters(tmp_path, "PASS", "q9")
+    ran("bcftools", "view", "-O", "u", "-o", tmp_path / "a.bcf", path)
+    data = gzip.decompress((tmp_path / "a.bcf").read_bytes())
+    (tmp_path / "a.bcf").write_bytes(data.replace(b"##FILTER=<ID=q9", b"##FALTER=<ID=q9"))
+    with pytest.raises(ValueError, match=r"FILTER of 1:6 has a number that the header does not"):
+        open_vcf(tmp_path / "a.bcf", cache_dir=False)

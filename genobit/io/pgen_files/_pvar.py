@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.io._filters import WRITE_FILTERS, filter_names, filter_table
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
 from genobit.io._plink_text import read_bim
 from genobit.io._text_tables import Table, real_numbers, whole_numbers
@@ -69,7 +70,7 @@ def _variants(table: Table) -> dict[str, Any]:
         codes, texts = columns["QUAL"]
         found["quality"] = table.parsed(_quality, texts)[codes]
     if "FILTER" in columns:
-        found |= _filters(*columns["FILTER"])
+        found |= _filters(table, *columns["FILTER"])
     return found
 
 
@@ -114,12 +115,13 @@ def _quality(text: NDArray[Any]) -> NDArray[np.float32]:
     return real_numbers(np.where(text == ".", "nan", text)).astype(np.float32)
 
 
-def _filters(codes: NDArray[Any], kinds: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def _filters(table: Table, codes: NDArray[Any], kinds: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return which filters each variant did not pass, and PASS, as open_vcf does."""
-    sets = [[name for name in kind.split(";") if name not in {"", "."}] for kind in kinds]
-    names = list(dict.fromkeys(["PASS", *(name for kind in sets for name in kind)]))
-    of_kind = np.array([[name in kind for name in names] for kind in sets], bool)
-    return {
-        "filter": of_kind.reshape(len(sets), len(names))[codes],
-        "filter_id": np.array(names, object),
-    }
+    found = [filter_names(kind) for kind in kinds]
+    empty = np.array(["" in some for some in found], bool)[codes]
+    if empty.any():
+        k = int(empty.argmax())
+        msg = f"{table.path}, line {table.first + k}: FILTER is {kinds[codes[k]]!r}, with an empty "
+        raise ValueError(f"{msg}name. {WRITE_FILTERS}")
+    names, of_kind = filter_table(found)
+    return {"filter": of_kind[codes], "filter_id": np.array(names, object)}

@@ -30,6 +30,7 @@ class BcfFormat(Format):
     """Records of BCF: typed values."""
 
     kernel = staticmethod(bcf.read_calls)
+    no_filter = "a number that the header does not name. Copy the file again."
 
     def __init__(self, name: str, header: Header) -> None:
         self.name, self.samples = name, header.samples
@@ -140,7 +141,7 @@ class BcfFormat(Format):
         )
 
     def filter_names(self, texts: list[bytes]) -> list[list[str]]:
-        """Return the names of the filters in texts of FILTER."""
+        """Return the names of the filters in vectors of FILTER; "" if the header lacks one."""
         found = []
         for text in texts:
             kind, octets = text[0] & 15, {1: 1, 2: 2, 3: 4}.get(text[0] & 15, 1)
@@ -148,7 +149,7 @@ class BcfFormat(Format):
             if text[0] >> 4 == 15:
                 at = 2 + {1: 1, 2: 2, 3: 4}.get(text[1] & 15, 1)
             numbers = np.frombuffer(text[at:], f"<i{octets}") if kind in {1, 2, 3} else np.zeros(0)
-            found.append([self._words.get(int(k), f"filter{k}") for k in numbers if k >= 0])
+            found.append([self._words.get(int(k), "") for k in numbers if k >= 0])
         return found
 
     def fault(self, records: Records, report: NDArray[np.int64]) -> ValueError:

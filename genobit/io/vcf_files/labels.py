@@ -8,12 +8,17 @@ import numpy as np
 import xarray as xr
 
 from genobit.data.text import lazy_text
+from genobit.io._filters import filter_table
 from genobit.io.kernels.vcf_labels import encode_texts, spread_alleles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from genobit.io.vcf_files.bcf_format import BcfFormat
     from genobit.io.vcf_files.scan import Found
+    from genobit.io.vcf_files.text_format import TextFormat
 
 
 def arrays_of(found: Found) -> tuple[dict[str, NDArray[Any]], dict[str, list[str]]]:
@@ -30,7 +35,12 @@ def arrays_of(found: Found) -> tuple[dict[str, NDArray[Any]], dict[str, list[str
         return np.concatenate([np.zeros(0, dtype), *(getattr(part, name) for part in labels)])
 
     contigs, contig_names = _contigs(joined("contigs", np.int32), found.form.contigs)
-    filters, passed = _filters(found, buffer, spans("filters"))
+    positions = joined("positions", np.int64)
+
+    def place(record: int) -> str:
+        return f"{contig_names[contigs[record]]}:{positions[record]}"
+
+    filters, passed = _filters(found.form, buffer, spans("filters"), place)
     arrays = {
         "blocks": found.blocks.table(),
         "places": np.concatenate([np.zeros((2, 0), np.int64), *found.places], axis=1),
@@ -39,7 +49,7 @@ def arrays_of(found: Found) -> tuple[dict[str, NDArray[Any]], dict[str, list[str
         "alleles": spans("alleles"),
         "counts": joined("counts", np.int64),
         "variant_contig": contigs,
-        "variant_position": joined("positions", np.int64),
+        "variant_position": positions,
         "variant_quality": joined("quality", np.float32),
         "variant_filter": passed,
     }
@@ -82,18 +92,23 @@ def _contigs(codes: NDArray[np.int32], names: list[str]) -> tuple[NDArray[np.int
 
 
 def _filters(
-    found: Found, buffer: NDArray[np.uint8], spans: NDArray[np.int64]
+    form: TextFormat | BcfFormat,
+    buffer: NDArray[np.uint8],
+    spans: NDArray[np.int64],
+    place: Callable[[int], str],
 ) -> tuple[list[str], NDArray[np.bool_]]:
-    """Return the names of the filters, PASS first, and which each record has."""
+    """Return the names of the filters, PASS first, and which each record has.
+
+    Raises ValueError for an empty name, with the place of the first record that has it.
+    """
     n = spans.shape[0]
     codes, firsts = np.empty(n, np.int32), np.empty(n, np.int64)
     table = np.full(1 << max(2 * n - 1, 1).bit_length(), -1, np.int32)
     differ = encode_texts(buffer, spans, table, codes, firsts)
     texts = [buffer[spans[k, 0] : spans[k, 1]].tobytes() for k in firsts[:differ]]
-    named = found.form.filter_names(texts)
-    names = list(dict.fromkeys(["PASS", *(name for some in named for name in some)]))
-    place = {name: k for k, name in enumerate(names)}
-    rows = np.zeros((max(differ, 1), len(names)), bool)
-    for row, some in enumerate(named):
-        rows[row, [place[name] for name in some]] = True
+    named = form.filter_names(texts)
+    for first, some in zip(firsts.tolist(), named, strict=False):
+        if "" in some:
+            raise ValueError(f"{form.name}, FILTER of {place(first)} has {form.no_filter}")
+    names, rows = filter_table(named)
     return names, rows[codes]

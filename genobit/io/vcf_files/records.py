@@ -72,7 +72,10 @@ class Format:
     """What text and BCF share: a kernel of each reads calls in the same way."""
 
     samples: tuple[str, ...]
+    name: str
     kernel: Callable[..., None]
+    no_filter: str
+    """What an empty name of a filter means, and what to do."""
 
     def calls(
         self,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.io._filters import WRITE_FILTERS, filter_names
 from genobit.io.kernels import vcf_labels, vcf_text
 from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
 from genobit.io.vcf_files.header import FIXED_COLUMNS
@@ -30,6 +31,7 @@ class TextFormat(Format):
     """Records of VCF: lines of text."""
 
     kernel = staticmethod(vcf_text.read_calls)
+    no_filter = f"an empty name. {WRITE_FILTERS}"
 
     def __init__(self, name: str, header: Header) -> None:
         self.name, self.samples = name, header.samples
@@ -130,11 +132,8 @@ class TextFormat(Format):
             raise ValueError(msg) from None
 
     def filter_names(self, texts: list[bytes]) -> list[list[str]]:
-        """Return the names of the filters in texts of FILTER."""
-        return [
-            [] if text in (b".", b"") else [x for x in text.decode().split(";") if x]
-            for text in texts
-        ]
+        """Return the names of the filters in texts of FILTER; an empty name is ""."""
+        return [filter_names(text.decode()) for text in texts]
 
     def place(self, records: Records, record: int) -> str:
         """Return file, number, contig and position of a record."""
