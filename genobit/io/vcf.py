@@ -64,8 +64,9 @@ def open_vcf(
       haploid calls.
     - `variant_position`, `variant_contig`, `variant_id`, `variant_allele`, `variant_quality`,
       `variant_filter`; `contig_id` (contigs that have records, in the order of the file),
-      `filter_id` and `sample_id`. Text is decoded when somebody looks.
-      A ";" at the end of FILTER is left out, as bcftools does. Another empty name is an error.
+      `filter_id` and `filter_description` (filters that records have); `sample_id`. Text is
+      decoded when somebody looks. A ";" at the end of FILTER is left out, as bcftools does. Another
+      empty name is an error.
     - fields, as VCF Zarr has them: int32 with -1 missing and -2 unused, float32 with NaN, or bool
       for flags. A field of several values has a dimension of its own, such as `FORMAT_AD_dim`.
 

@@ -12,7 +12,7 @@ from genobit.io._filters import filter_table
 from genobit.io.kernels.vcf_labels import encode_texts, spread_alleles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.text_format import TextFormat
 
 
-def arrays_of(found: Found) -> tuple[dict[str, NDArray[Any]], dict[str, list[str]]]:
-    """Return labels of all records as numbers and one buffer of text, and names by dimension."""
+def arrays_of(
+    found: Found, descriptions: Mapping[str, str]
+) -> tuple[dict[str, NDArray[Any]], dict[str, list[str]]]:
+    """Return labels of all records as numbers and one buffer of text, and names by dimension.
+
+    ``descriptions`` are those of filters by name.
+    """
     labels = found.labels
     offsets = np.cumsum([0, *(part.buffer.size for part in labels)])
     buffer = np.concatenate([np.zeros(0, np.uint8), *(part.buffer for part in labels)])
@@ -53,7 +58,9 @@ def arrays_of(found: Found) -> tuple[dict[str, NDArray[Any]], dict[str, list[str
         "variant_quality": joined("quality", np.float32),
         "variant_filter": passed,
     }
-    return arrays, {"filter_id": filters, "contig_id": contig_names}
+    described = [descriptions.get(name, "") for name in filters]
+    names = {"filter_id": filters, "filter_description": described, "contig_id": contig_names}
+    return arrays, names
 
 
 def variables_of(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.scan import Found, Shape
     from genobit.io.vcf_files.source import Source
 
-_READER = 4
+_READER = 5
 """Part of the cache key: increase it when what is read changes."""
 
 
@@ -139,7 +139,7 @@ def open_cached(
 
             try:
                 found, writer = request.scan(sink)
-                arrays, names = arrays_of(found)
+                arrays, names = arrays_of(found, request.header.filter_descriptions())
                 writer.finish(
                     np.concatenate([part.contigs for part in found.labels]), found.haploid
                 )
@@ -172,7 +172,7 @@ def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
     """Open a file without writing anything: chunks inflate their own blocks when computed."""
     request = request.in_memory()
     found, _ = request.scan(lambda _shape: None)
-    arrays, names = arrays_of(found)
+    arrays, names = arrays_of(found, request.header.filter_descriptions())
     shape = found.shape
     n = arrays["variant_position"].size
     contigs = np.concatenate([part.contigs for part in found.labels])
@@ -227,6 +227,7 @@ _ORDER = (
     "variant_quality",
     "contig_id",
     "filter_id",
+    "filter_description",
 )
 
 

@@ -13,10 +13,11 @@ from genobit.data import labels, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
+from genobit.io._filters import PASS
 from genobit.io.writers import _checks
 from genobit.io.writers._checks import require_dataset
 from genobit.io.writers._unpacked import unpacked
-from genobit.io.writers._vcf_columns import QUALITY, fixed_columns
+from genobit.io.writers._vcf_columns import DESCRIPTION, QUALITY, fixed_columns
 from genobit.io.writers._vcf_fields import checked_calls, typed
 from genobit.io.writers._vcf_text import END, Columns, bgzf, records
 
@@ -87,7 +88,8 @@ def to_vcf(ds: xr.Dataset, path: str | os.PathLike[str], *, overwrite: bool = Fa
     - REF is the first allele of ``variant_allele``, ALT the others. The allele "0" of PLINK 1 is
       "N" in REF and "." in ALT, as in ``plink2 --export vcf``.
     - ID, QUAL and FILTER are ``variant_id``, ``variant_quality`` and ``variant_filter``. The header
-      has all names of ``contig_id`` and ``filter_id``, and ``contig_length`` if the Dataset has it.
+      has all names of ``contig_id`` and ``filter_id``, and ``contig_length`` and
+      ``filter_description`` if the Dataset has them.
     - The integers ``call_AD``, ``call_DP`` and ``call_GQ`` are written as FORMAT fields. Other
       fields are left out; `to_vcf_zarr` writes them all.
     - Packed haplotypes do not distinguish the haploid call (1, -2) from the call (1, -1), which has
@@ -201,13 +203,16 @@ def _header(ds: xr.Dataset, fixed: dict[str, NDArray[Any]], fields: list[str]) -
         f"##contig=<ID={name}{f',length={size:.0f}' if size > 0 else ''}>"
         for name, size in zip(names, lengths, strict=True)
     )
-    filters = dict.fromkeys(fixed.get("filter_id", ()), "") | {"PASS": "All filters passed"}
+    filters = fixed.get("filter_id", np.array([], object)).tolist()
+    texts = fixed.get(DESCRIPTION, np.full(len(filters), "", object)).tolist()
+    meanings = {PASS: "", **dict(zip(filters, texts, strict=True))}
+    meanings[PASS] = meanings[PASS] or "All filters passed"
     described = {"GT": ("1", "String", "Genotype")}
     described |= {key: (_FIELDS[key][0], "Integer", _FIELDS[key][1]) for key in fields}
     lines = [
         "##fileformat=VCFv4.3",
         "##source=genobit",
-        *(f'##FILTER=<ID={name},Description="{text}">' for name, text in filters.items()),
+        *(f'##FILTER=<ID={name},Description="{text}">' for name, text in meanings.items()),
         *contigs,
         *(
             f'##FORMAT=<ID={key},Number={number},Type={kind},Description="{text}">'

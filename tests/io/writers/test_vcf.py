@@ -209,7 +209,7 @@ def test_plink2_reads_the_same_calls(tmp_path: Path, phased: bool, end: str) -> 
 def test_the_header(tmp_path: Path) -> None:
     ds = cohort(random_calls(1, 4, 2), contigs=2).assign(
         contig_length=("contigs", [248956422, -1]),
-        filter_id=("filters", ["PASS", "q10"]),
+        filter_id=("filters", ["q10", "PASS"]),
         variant_filter=(("variants", "filters"), np.zeros((4, 2), bool)),
         call_DP=(("variants", "samples"), [[1, -1]] * 4),
         call_AD=(("variants", "samples", "alleles"), [[[12, 0], [-1, -2]]] * 4),
@@ -306,6 +306,57 @@ def test_the_remedy_for_a_field_of_floats(tmp_path: Path) -> None:
 def test_other_endings(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=r"to_vcf writes .vcf, .vcf.gz and .vcf.bgz, not"):
         gb.to_vcf(cohort(random_calls(1, 4, 2)), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+DESCRIPTIONS = ["", "All fine", 'a "b" \\ c'.replace("\\", r"\\").replace('"', r"\""), "a, >b; é"]
+
+
+@pytest.mark.parametrize("kind", ["vcf", pytest.param("bcf", marks=BCFTOOLS)])
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("described", [True, False])
+def test_descriptions_of_filters_come_back(
+    tmp_path: Path, kind: str, *, cached: bool, described: bool
+) -> None:
+    passed = np.roll(np.eye(4, dtype=bool), 1, axis=0)
+    ds = cohort(random_calls(1, 4, 2)).assign(
+        filter_id=("filters", ["s50", "PASS", "q10", "x"]),
+        variant_filter=(("variants", "filters"), passed),
+    )
+    if described:
+        ds["filter_description"] = "filters", np.array(DESCRIPTIONS, object)
+    path = gb.to_vcf(ds, tmp_path / "a.vcf")
+    if kind == "bcf":
+        path = tmp_path / "a.bcf"
+        command = ["bcftools", "view", "-O", "b", "-o", path, tmp_path / "a.vcf"]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+    again = gb.open_vcf(path, cache_dir=tmp_path if cached else False)
+    found = dict(zip(again.filter_id.values, again.filter_description.values, strict=True))
+    texts = DESCRIPTIONS if described else [""] * 4
+    expected = dict(zip(ds.filter_id.values, texts, strict=True))
+    if kind == "bcf" or not described:
+        # htslib has its own text of PASS.
+        expected["PASS"] = "All filters passed"
+    assert found == expected
+    assert again.filter_id.values[0] == "PASS"
+    stored = gb.open_vcf_zarr(gb.to_vcf_zarr(again, tmp_path / "a.vcz"))
+    np.testing.assert_array_equal(stored.filter_description, again.filter_description)
+    rows = text_of(gb.to_vcf(stored, tmp_path / "b.vcf")).splitlines()
+    assert [row for row in rows if row.startswith("##FILTER")] == [
+        f'##FILTER=<ID={name},Description="{text}">' for name, text in found.items()
+    ]
+
+
+@pytest.mark.parametrize("wrong", ['a "b"', "a\nb", "a\\", "a\rb"])
+def test_descriptions_that_end_their_line_are_refused(tmp_path: Path, wrong: str) -> None:
+    ds = cohort(random_calls(1, 4, 2)).assign(
+        filter_id=("filters", ["PASS", "q10"]),
+        filter_description=("filters", ["", wrong]),
+        variant_filter=(("variants", "filters"), np.zeros((4, 2), bool)),
+    )
+    for write, end in ((gb.to_vcf, ".vcf"), (gb.to_vcf_zarr, ".vcz")):
+        with pytest.raises(ValueError, match=r"filter_description is .* at filters=1: "):
+            write(ds, tmp_path / f"a{end}")
     assert list(tmp_path.iterdir()) == []
 
 
