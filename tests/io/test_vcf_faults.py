@@ -222,6 +222,44 @@ def test_of_two_fields_gt_the_first_is_read(tmp_path: Path, kind: str) -> None:
     assert ds.call_genotype_phased.values.tolist() == [[False, True]] * 2
 
 
+def with_vector(folder: Path, vector: bytes) -> Path:
+    """Two records, as a BCF whose second one has another vector of GT."""
+    path = write(folder, ["1 5 GT 0/1 0|0", "1 6 GT 0/1 1/1"])
+    ran("bcftools", "view", "-O", "b", "-o", folder / "a.bcf", path)
+    data = gzip.decompress((folder / "a.bcf").read_bytes())
+    usual = bytes([0x21, 2, 4, 4, 4])
+    assert data.endswith(usual)
+    own = len(data) - len(usual)
+    size = data.rindex((len(usual) + 2).to_bytes(4, "little"))
+    changed = (len(vector) + 2).to_bytes(4, "little")
+    path = folder / "b.bcf"
+    path.write_bytes(data[:size] + changed + data[size + 4 : own] + vector)
+    return path
+
+
+@HTSLIB
+@pytest.mark.parametrize("kind", [0, 1, 2, 3])
+def test_a_vector_of_no_values_is_of_missing_calls(tmp_path: Path, kind: int) -> None:
+    path = with_vector(tmp_path, bytes([kind]))
+    done = subprocess.run(
+        ["bcftools", "query", "-f", "[%GT ]", path], capture_output=True, check=True, timeout=60
+    )
+    assert done.stdout == b"0/1 0|0 . . "
+    ds = open_vcf(path, cache_dir=False)
+    assert ds.call_genotype.values.tolist() == [[[0, 1], [0, 0]], [[-1, -1]] * 2]
+    assert ds.call_genotype_phased.values.tolist() == [[False, True], [False, False]]
+
+
+@HTSLIB
+@pytest.mark.parametrize(
+    "vector",
+    [bytes([0x20]), bytes([0x10]), bytes([5]), bytes([7]), bytes([4]), b"\x37" + b"0/1" * 2],
+)
+def test_a_vector_of_another_type_is_refused(tmp_path: Path, vector: bytes) -> None:
+    with pytest.raises(ValueError, match=r"b\.bcf, record 2 \(1:6\) is damaged"):
+        open_vcf(with_vector(tmp_path, vector), cache_dir=False)
+
+
 @HTSLIB
 @pytest.mark.parametrize("kind", ["z", "b"])
 @pytest.mark.parametrize(

@@ -199,9 +199,10 @@ def _find_calls(
             return BAD_RECORD
         # A field that is named twice counts once, as in text.
         if number == key and place[GT_TYPE] == 0:
-            if n < 1 or kind < 1 or kind > 3:
+            if kind > 3:
                 return NO_CALL
-            place[GT], place[GT_TYPE] = at, 256 * n + kind
+            # A vector of no values says that all calls are missing, also without a type.
+            place[GT], place[GT_TYPE] = at, 256 * n + max(kind, 1)
         at += size
     return FINE
 
