@@ -84,11 +84,7 @@ def prepared(
         classes=len(found.names),
     )
     if covariates is not None and not regresses:
-        msg = (
-            f"covariates= does not take statistic={statistic!r}: give statistic='linear' for a "
-            "quantitative trait or statistic='logistic' for two classes"
-        )
-        raise ValueError(msg)
+        raise _without_regression(statistic)
     scope = _scope(ds, order, given)
     about = {"phenotype": name, "samples": used, "samples_left_out": layout.bits - used}
     about |= scope.described(None if given.min_gap is None else named_window(given.min_gap))
@@ -102,6 +98,13 @@ def prepared(
         raise ValueError(msg)
     single = partial(epistasis.single_variants, planes, layout, found, wanted)
     return Prepared(ds, wanted, found.names, about, search, columns_of, single)
+
+
+def _without_regression(statistic: str) -> ValueError:
+    return ValueError(
+        f"covariates= does not take statistic={statistic!r}: give statistic='linear' for a "
+        "quantitative trait or statistic='logistic' for two classes"
+    )
 
 
 def _scope(ds: xr.Dataset, order: int, given: EpistasisLimits) -> Limits:

@@ -15,7 +15,8 @@ import numcodecs
 import numpy as np
 import pytest
 
-from tests.hostile.readers import READERS, compressed
+from tests.hostile.filesets import compressed
+from tests.hostile.readers import READERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

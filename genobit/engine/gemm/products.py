@@ -291,9 +291,7 @@ def products(
         of_columns = slice(left // group, right // group)
         top, bottom, tops = 0, m, np.zeros(panels, np.int64)
         if band_rows is not None:
-            top, bottom = (
-                row * group for row in band_rows.range_of(of_columns.start, of_columns.stop)
-            )
+            top, bottom = _rows_of_band(band_rows, of_columns, group)
             if group == 1:
                 tops = band_rows.tops(np.arange(left, right, method.columns))
         if upper:
@@ -316,6 +314,12 @@ def products(
             of_rows = slice(start // group, stop // group)
             begin = of_rows.start - (of_columns.start if upper else of_rows.stop)
             yield Block(of_rows, of_columns, begin, wanted)
+
+
+def _rows_of_band(band_rows: BandRows, columns: slice, group: int) -> tuple[int, int]:
+    """Return the first plane of the rows that columns of a band meet, and the end."""
+    top, bottom = band_rows.range_of(columns.start, columns.stop)
+    return top * group, bottom * group
 
 
 def _dosage_sums(a: Planes, b: Planes, limits: dict[str, Any]) -> Iterator[Block]:
