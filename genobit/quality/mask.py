@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CALLED = 1
-"""Code of a call that no rule masks."""
+"""Bit of a call with an allele; larger bits are those of the rules that it fails."""
 
 
 class Rule(NamedTuple):
@@ -44,19 +44,29 @@ class Masked(NamedTuple):
     """(variants, samples, ploidy)"""
     phased: Any
     """(variants, samples), or None."""
+    likely: dict[str, Any]
+    """Dosages and probabilities by name."""
     counts: Any
     """Masked calls (rules + 1,): by each rule, and by any."""
     called: Any
     """Number of calls before, with one allele or more."""
 
 
-def masked(calls: Any, phased: Any, fields: dict[str, Any], rules: tuple[Rule, ...]) -> Masked:
+def masked(
+    calls: Any,
+    phased: Any,
+    likely: dict[str, Any],
+    fields: dict[str, Any],
+    rules: tuple[Rule, ...],
+) -> Masked:
     """Return calls that fail a rule as missing, and how many each rule masks.
 
-    calls: (variants, samples, ploidy); phased: (variants, samples), or None; fields: values by
-    name, (variants, samples) or (variants, samples, alleles).
+    calls: (variants, samples, ploidy); phased: (variants, samples), or None; likely: dosages and
+    probabilities by name, (variants, samples) or (variants, samples, n); fields: values by name,
+    (variants, samples) or (variants, samples, alleles).
     """
-    lazy = any(isinstance(x, da.Array) for x in (calls, phased, *fields.values()))
+    arrays = calls, phased, *likely.values(), *fields.values()
+    lazy = any(isinstance(x, da.Array) for x in arrays)
     run = _blockwise if lazy else _at_once
     places = (np.arange(calls.shape[0]), "v"), (np.arange(calls.shape[1]), "s")
     signed = np.promote_types(calls.dtype, np.int8)
@@ -68,6 +78,7 @@ def masked(calls: Any, phased: Any, fields: dict[str, Any], rules: tuple[Rule, .
     return Masked(
         run(_without, "vsp", [(calls, "vsp"), (failing, "vs")], signed, to=signed),
         None if phased is None else run(_unphased, "vs", [(phased, "vs"), (failing, "vs")], bool),
+        {name: _without_values(run, values, failing) for name, values in likely.items()},
         counts[:-1],
         counts[-1],
     )
@@ -108,7 +119,7 @@ def _failing(
     *values: NDArray[Any],
     rules: tuple[Rule, ...],
 ) -> NDArray[np.uint8]:
-    """Return 0 where no call is, else 1, and more bits for the rules that mask the call.
+    """Return whether there is a call, and more bits for the rules that it fails.
 
     variants, samples: the numbers of those in the block, for messages.
     """
@@ -119,7 +130,7 @@ def _failing(
     found = np.where(called, np.uint8(_CALLED), np.uint8(0))
     for k, (rule, of_rule) in enumerate(zip(rules, values, strict=True)):
         fails = _RULES[rule.name](of_rule, rule.limit, calls, variants, samples)
-        np.bitwise_or(found, np.uint8(2 << k), out=found, where=fails & called)
+        np.bitwise_or(found, np.uint8(2 << k), out=found, where=fails)
     return found
 
 
@@ -172,8 +183,9 @@ _RULES: dict[str, Callable[..., NDArray[np.bool_]]] = {
 
 def _tally(failing: NDArray[np.uint8], rules: tuple[Rule, ...]) -> NDArray[np.int64]:
     """Return the number of calls (1, 1, rules + 2) that each rule masks, that any does, and all."""
-    bits = [np.count_nonzero(failing & (2 << k)) for k in range(len(rules))]
-    counts = [*bits, np.count_nonzero(failing > _CALLED), np.count_nonzero(failing)]
+    called = failing[failing & _CALLED > 0]
+    bits = [np.count_nonzero(called & (2 << k)) for k in range(len(rules))]
+    counts = [*bits, np.count_nonzero(called > _CALLED), called.size]
     return np.array(counts, np.int64)[None, None]
 
 
@@ -186,4 +198,17 @@ def _without(calls: NDArray[Any], failing: NDArray[np.uint8], to: np.dtype[Any])
 
 
 def _unphased(phased: NDArray[np.bool_], failing: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    return phased & (failing <= _CALLED)
+    return phased & ((failing <= _CALLED) | (failing & _CALLED == 0))
+
+
+def _without_values(run: Callable[..., Any], values: Any, failing: Any) -> Any:
+    """Return dosages or probabilities that are missing where a rule fails, also without a call."""
+    to = values.dtype if values.dtype.kind == "f" else np.promote_types(values.dtype, np.int8)
+    axes = "vsg"[: values.ndim]
+    return run(_missing, axes, [(values, axes), (failing, "vs")], to, to=to)
+
+
+def _missing(values: NDArray[Any], failing: NDArray[np.uint8], to: np.dtype[Any]) -> NDArray[Any]:
+    missing = np.nan if to.kind == "f" else -1
+    fails = (failing > _CALLED).reshape(failing.shape + (1,) * (values.ndim - 2))
+    return np.where(fails, to.type(missing), values.astype(to, copy=False))

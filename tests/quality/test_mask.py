@@ -18,6 +18,7 @@ import genobit as gb
 from tests import reference
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
+from tests.programs import plink2
 
 BCFTOOLS = pytest.mark.skipif(shutil.which("bcftools") is None, reason="bcftools is not installed")
 PER_CALL = ("variants", "samples")
@@ -128,6 +129,82 @@ def test_other_variables_stay() -> None:
     assert (found.call_genotype_mask != ds.call_genotype_mask).any()
     for name in set(ds.variables) - {"call_genotype", "call_genotype_mask"}:
         np.testing.assert_array_equal(found[name], ds[name].transpose(*found[name].dims))
+
+
+LIKELY = {
+    "call_dosage": ("f4", 0),
+    "call_DS": ("f4", 1),
+    "call_HDS": ("f8", 2),
+    "call_genotype_probability": ("f4", 3),
+    "call_GP": ("u1", 3),
+}
+
+
+@pytest.mark.parametrize("name", LIKELY)
+@pytest.mark.parametrize("chunks", ["none", "likely", "all"])
+def test_dosages_and_probabilities_are_masked(name: str, chunks: str) -> None:
+    kind, more = LIKELY[name]
+    ds = with_fields(cohort(random_calls(1, 40, 8, missing=0.2), phased=True), 1)
+    values = np.random.default_rng(1).integers(0, 3, (40, 8, *[more] * (more > 0))).astype(kind)
+    ds[name] = ("variants", "samples", "more")[: values.ndim], values, {"about": "x"}
+    ds[f"{name}_mask"] = ds[name] < 0
+    names = [*ds.variables] if chunks == "all" else [name] if chunks == "likely" else []
+    ds = ds.assign({k: ds[k].chunk(variants=7) for k in names if k.startswith("call_")})
+    found = ds.transpose("samples", ...).genobit.mask_calls(min_gq=30, max_dp=30)
+    fails = ((ds.call_GQ >= 0) & (ds.call_GQ < 30)) | (ds.call_DP > 30)
+    assert (fails & (ds.call_genotype < 0).all("ploidy")).any()
+    missing = np.isnan(found[name]) if kind[0] == "f" else found[name] < 0
+    expected = (fails & xr.ones_like(ds[name], bool)).transpose(*found[name].dims)
+    np.testing.assert_array_equal(missing, expected)
+    np.testing.assert_array_equal(found[f"{name}_mask"], missing)
+    np.testing.assert_array_equal(found[name].where(~missing, 0), ds[name].where(~fails, 0))
+    assert found[name].attrs == {"about": "x"}
+    assert (found[name].dtype == kind) == (kind != "u1")
+    uncalled = (ds.call_genotype < 0).all("ploidy")
+    np.testing.assert_array_equal(found.call_genotype_phased, ~fails | uncalled)
+    assert found.masked_calls.values[-1] == (fails & ~uncalled).sum()
+
+
+@pytest.mark.parametrize("end", ["bgen", "pgen", "vcf"])
+def test_dosages_of_every_reader_are_masked(tmp_path: Path, end: str) -> None:
+    ds = with_fields(cohort(random_calls(1, 40, 8)), 1)
+    ds["call_dosage"] = PER_CALL, ds.call_genotype.sum("ploidy").values.astype("f4")
+    qualities = np.random.default_rng(1).integers(0, 100, (40, 8))
+    if end == "bgen":
+        if shutil.which("plink2") is None:
+            pytest.skip("plink2 is not installed")
+        gb.to_pgen(ds, tmp_path / "a", dosages=True)
+        plink2(tmp_path / "b", "--pfile", str(tmp_path / "a"), "--export", "bgen-1.2")
+        read, name = gb.open_bgen(tmp_path / "b.bgen"), "call_dosage"
+    elif end == "pgen":
+        read = gb.open_pgen(gb.to_pgen(ds, tmp_path / "a", dosages=True), dosages=True)
+        name = "call_dosage"
+    else:
+        rows = "".join(
+            f"1\t{k + 1}\t.\tA\tC\t.\t.\t.\tGT:DS\t" + "\t".join(f"0/1:{x}" for x in row) + "\n"
+            for k, row in enumerate(ds.call_dosage.values)
+        )
+        header = '##FORMAT=<ID=DS,Number=A,Type=Float,Description="">\n#CHROM\tPOS\tID\tREF\tALT'
+        header += "\tQUAL\tFILTER\tINFO\tFORMAT\t" + "\t".join(ds.sample_id.values) + "\n"
+        (tmp_path / "a.vcf").write_text("##fileformat=VCFv4.3\n" + header + rows)
+        read = gb.open_vcf(tmp_path / "a.vcf", fields=["DS"], cache_dir=False)
+        name = "call_DS"
+    found = read.assign(call_GQ=(PER_CALL, qualities)).genobit.mask_calls(min_gq=30)
+    dosage = found[name].values.reshape(40, 8)
+    np.testing.assert_array_equal(np.isnan(dosage), qualities < 30)
+    kept = qualities >= 30
+    np.testing.assert_array_equal(dosage[kept], read[name].values.reshape(40, 8)[kept])
+    if name == "call_dosage":
+        again = gb.open_pgen(gb.to_pgen(found, tmp_path / "c", dosages=True), dosages=True)
+        np.testing.assert_array_equal(np.isnan(again.call_dosage), qualities < 30)
+
+
+def test_dosages_that_are_not_numbers_of_calls_are_refused() -> None:
+    ds = with_fields(cohort(random_calls(1, 40, 8)), 1)
+    with pytest.raises(ValueError, match=r"call_dosage has dimensions \('samples',\), expected"):
+        ds.assign(call_dosage=("samples", np.zeros(8))).genobit.mask_calls(min_gq=1)
+    with pytest.raises(TypeError, match=r"call_GP is <U3, expected numbers: ds.assign"):
+        ds.assign(call_GP=ds.call_GQ.astype("U3")).genobit.mask_calls(min_gq=1)
 
 
 def test_unsigned_calls() -> None:

@@ -51,10 +51,12 @@ class MaskMethods:
         Returns
         -------
             The Dataset with masked ``call_genotype``: the alleles of masked calls are -1, and the
-            -2 of a lower ploidy stays. ``call_genotype_phased`` is false there, and
-            ``call_genotype_mask`` is true, if the Dataset has them. All other variables stay.
-            Two variables say what was masked, along ``rules``, the names of the rules. "any" stands
-            for all rules together:
+            -2 of a lower ploidy stays. ``call_genotype_phased`` is false there. Dosages and
+            probabilities are missing where a rule fails, also without a call, as in plink2:
+            ``call_dosage``, ``call_genotype_probability``, ``call_DS``, ``call_HDS`` and
+            ``call_GP``. Masks of these variables, such as ``call_genotype_mask``, are true where a
+            value is missing. All other variables stay. Two variables say what was masked, along
+            ``rules``, the names of the rules. "any" stands for all rules together:
 
             - ``masked_calls``: number of calls that the rule masks. A call that fails two rules
               counts for both.
@@ -119,12 +121,23 @@ class MaskMethods:
         if min_balance is not None and ploidy > 2:
             msg = f"min_balance= takes diploid calls, and call_genotype has ploidy {ploidy}"
             raise ValueError(f"{msg}: leave out min_balance=")
-        found = masked(calls.data, None if phase is None else phase.data, fields, rules)
+        likely = {name: _per_call(ds, name) for name in _LIKELY if name in ds}
+        found = masked(
+            calls.data,
+            None if phase is None else phase.data,
+            {name: x.data for name, x in likely.items()},
+            fields,
+            rules,
+        )
         changed: dict[str, Any] = {model.CALL_GENOTYPE: (calls.dims, found.calls, calls.attrs)}
+        changed |= {name: (x.dims, found.likely[name], x.attrs) for name, x in likely.items()}
+        for name, (dims, values, _) in [*changed.items()]:
+            mask = name + _MASK
+            if mask in ds:
+                missing = np.isnan(values) if values.dtype.kind == "f" else values < 0
+                changed[mask] = dims, missing, ds[mask].attrs
         if phase is not None:
             changed[model.CALL_GENOTYPE_PHASED] = phase.dims, found.phased, phase.attrs
-        if _MASK in ds:
-            changed[_MASK] = calls.dims, found.calls < 0, ds[_MASK].attrs
         names = [*(rule.name for rule in rules), "any"]
         changed[model.RULES] = model.RULES, names
         changed["masked_calls"] = model.RULES, found.counts, {"long_name": "masked calls"}
@@ -133,7 +146,10 @@ class MaskMethods:
         return ds.drop_vars(_COUNTS, errors="ignore").assign(_texts(ds) | changed)
 
 
-_MASK = "call_genotype_mask"
+_MASK = "_mask"
+"""Ending of a variable that says which values are missing, as sgkit writes it."""
+_LIKELY = ("call_dosage", "call_DS", "call_HDS", "call_genotype_probability", "call_GP")
+"""Dosages and probabilities of genotypes, as readers, sgkit and VCF name them."""
 _COUNTS = (model.RULES, "masked_calls", "masked_share")
 """Variables of an earlier call."""
 
@@ -178,15 +194,20 @@ def _values(ds: xr.Dataset, rule: Rule) -> Any:
             f'gb.open_vcf(path, fields=["{key}"])'
         )
         raise KeyError(msg)
+    return _per_call(ds, name, (2 + alleles,)).data
+
+
+def _per_call(ds: xr.Dataset, name: str, ndims: tuple[int, ...] = (2, 3)) -> xr.DataArray:
+    """Return numbers of calls (variants, samples) or (variants, samples, more)."""
     values = ds[name]
-    if not {model.VARIANTS, model.SAMPLES} <= {*values.dims} or values.ndim != 2 + alleles:
-        expected = f"('variants', 'samples'{', and one more' * alleles})"
+    if not {model.VARIANTS, model.SAMPLES} <= {*values.dims} or values.ndim not in ndims:
+        expected = f"('variants', 'samples'{', and one more' * (ndims != (2,))})"
         msg = f"{name} has dimensions {values.dims}, expected {expected}: rename or select them"
         raise ValueError(msg)
     if values.dtype.kind not in "iuf":
         msg = (
-            f"{name} is {values.dtype}, and {rule.name}= compares numbers: "
+            f"{name} is {values.dtype}, expected numbers: "
             f"ds.assign({name}=ds.{name}.astype('float32'))"
         )
         raise TypeError(msg)
-    return values.transpose(model.VARIANTS, model.SAMPLES, ...).data
+    return values.transpose(model.VARIANTS, model.SAMPLES, ...)
