@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,9 @@ _KINDS = dict(zip(BIM_COLUMNS, (FEW, NAMES, REAL, WHOLE, FEW, FEW), strict=True)
 
 _MISSING = ("na", "nan", "-9", ".")
 """Missing phenotypes, in any case."""
-_NO_CATEGORY = "NONE"
+_NUMERIC = re.compile(r"[-+]?\.?[0-9]")
+"""Begin of text that plink2 takes for a number, and refuses if more follows."""
+NO_CATEGORY = "NONE"
 """Missing in a column of categories, where "none" is one, as in plink2."""
 
 
@@ -145,7 +148,7 @@ def phenotype_variable(
     try:
         values, zero = _phenotypes(np.where(missing, "nan", text))
     except ValueError:
-        missing |= text == _NO_CATEGORY
+        missing |= text == NO_CATEGORY
         return np.where(missing, "", text), _note_on_text(text, missing, name, suffix)
     return values, _note_on_zeros(values, zero, name, suffix, column)
 
@@ -162,6 +165,12 @@ def _note_on_text(text: np.ndarray, missing: np.ndarray, name: str, suffix: str)
         f"ds.assign({name}=('samples', pd.to_numeric(ds.{name}, errors='coerce')))"
     )
     return {"note": note}
+
+
+def is_category(value: str) -> bool:
+    """Return whether plink2 reads text as a category: not as a number, nor as missing."""
+    special = value == NO_CATEGORY or value.casefold() in _MISSING
+    return not (special or _is_number(value) or _NUMERIC.match(value))
 
 
 def _is_number(value: str) -> bool:

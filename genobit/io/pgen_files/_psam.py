@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "FID": "sample_family_id",
+    "SID": "sample_SID",
     "PAT": "sample_father_id",
     "MAT": "sample_mother_id",
     "SEX": "sample_sex",

@@ -234,20 +234,27 @@ def individuals(ds: xr.Dataset) -> NDArray[np.object_]:
 
 def numbers(ds: xr.Dataset, name: str, dim: str) -> NDArray[np.float64] | None:
     """Return a variable along ``dim``, None without it; raise TypeError if it is not of numbers."""
-    categories = ""
-    if dim == model.SAMPLES:
-        categories = f"; write categories as 1 and 2, or leave them out, ds.drop_vars({name!r})"
     given = labels.values_along(ds, name, dim)
-    if given is None:
-        return None
-    try:
-        return (as_classes(given) if dim == model.SAMPLES else given).astype(np.float64)
-    except (TypeError, ValueError) as error:
-        msg = (
-            f"{name} is {given.dtype}, such as {str(given[:1])[:40]}, and PLINK and VCF take "
-            f"numbers: give numbers, and NaN where they are missing{categories}"
+    return None if given is None else as_numbers(name, labels.decoded(given, name), dim)
+
+
+def as_numbers(name: str, given: NDArray[Any], dim: str) -> NDArray[np.float64]:
+    """Return the values of a variable as numbers; TypeError with the first that is none."""
+    given = as_classes(given) if dim == model.SAMPLES else given
+    # numpy would make numbers of dates.
+    values = given.tolist() if given.dtype.kind in "OSUTmMc" else []
+    dates = given.dtype.kind in "mMc"
+    k = next((k for k, value in enumerate(values) if dates or not _is_number(value)), None)
+    if k is None:
+        return given.astype(np.float64)
+    remedy = "give numbers, and NaN where they are missing"
+    if dim == model.SAMPLES:
+        remedy += (
+            "; write categories with to_pgen, or as 1 and 2, or leave them out, "
+            f"ds.drop_vars({name!r})"
         )
-        raise TypeError(msg) from error
+    msg = f"{name} is {values[k]!r} at {dim}={k}, and PLINK and VCF take numbers: {remedy}"
+    raise TypeError(msg)
 
 
 def centimorgans(ds: xr.Dataset) -> NDArray[np.float64] | None:
@@ -265,6 +272,14 @@ def centimorgans(ds: xr.Dataset) -> NDArray[np.float64] | None:
         )
         raise ValueError(msg)
     return np.nan_to_num(found, nan=0)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None
+    return True
 
 
 def as_classes(values: NDArray[Any]) -> NDArray[Any]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from genobit.data import labels, model
 from genobit.data.sexes import sexes
 from genobit.io._grm_files import NO_FAMILY
+from genobit.io._plink_text import NO_CATEGORY, is_category
 from genobit.io.pgen_files._psam import COLUMNS
 from genobit.io.pgen_files._pvar import NO_ALLELE
 from genobit.io.writers import _checks
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SEXES = np.array(["NA", "1", "2"], object)
-_UNNAMED = ("IID", "SID", *COLUMNS)
+_UNNAMED = ("IID", *COLUMNS)
 
 
 def pvar_text(ds: xr.Dataset) -> str:
@@ -56,7 +58,7 @@ def psam_text(ds: xr.Dataset) -> str:
     if any(family != NO_FAMILY for family, _ in pairs):
         columns["FID"] = [family for family, _ in pairs]
     columns["IID"] = [name for _, name in pairs]
-    for column in ("PAT", "MAT"):
+    for column in ("SID", "PAT", "MAT"):
         name = COLUMNS[column]
         ids = labels.texts_along(ds, name, model.SAMPLES)
         if ids is not None:
@@ -74,25 +76,39 @@ def _phenotypes(ds: xr.Dataset) -> dict[str, Iterable[str]]:
     found: dict[str, Iterable[str]] = {}
     for key, variable in ds.variables.items():
         name = str(key)
-        numbers = isinstance(variable.dtype, np.dtype) and variable.dtype.kind in "biuf"
-        if variable.dims != (model.SAMPLES,) or not name.startswith("sample_") or not numbers:
-            continue
-        if name in known:
+        if variable.dims != (model.SAMPLES,) or not name.startswith("sample_") or name in known:
             continue
         column = "PHENO1" if name == COLUMNS["PHENO1"] else name.removeprefix("sample_")
         if name != COLUMNS["PHENO1"] and column in _UNNAMED:
             msg = f"{name} would be the column {column!r} of the .psam, which has a meaning: rename"
             raise ValueError(f"{msg} it, or leave it out with ds.drop_vars({name!r})")
         _checks.require_word(column, "the name of a column", f"ds[{name!r}]")
-        found[column] = _phenotype(name, np.asarray(variable.values))
+        found[column] = _phenotype(name, labels.decoded(variable.values, name))
     return found
 
 
 def _phenotype(name: str, values: NDArray[Any]) -> list[str]:
-    """Return a column of a .psam."""
-    numbers = _checks.as_classes(values).astype(np.float64)
+    """Return a column of a .psam, of numbers or of categories."""
+    if labels.is_text(values[~pd.isna(values)]):
+        return _categories(name, labels.text(values, name))
+    numbers = _checks.as_numbers(name, values, model.SAMPLES)
     _checks.require_phenotypes(name, numbers, None)
     return ["NA" if np.isnan(x) else _checks.number(x) for x in numbers.tolist()]
+
+
+def _categories(name: str, values: NDArray[np.object_]) -> list[str]:
+    """Return text as categories; raise ValueError for what plink2 does not read as one."""
+    found = _checks.words(values, name, model.SAMPLES, NO_CATEGORY)
+    wrong = next((k for k, x in enumerate(values.tolist()) if x and not is_category(x)), None)
+    if wrong is not None:
+        msg = (
+            f"{name} is {values[wrong]!r} at samples={wrong}, which plink2 reads as a number or as "
+            "missing, not as a category: put a letter before it, or '' where it is missing; if all "
+            f"are numbers, ds.assign({name}=ds.{name}.astype(float)); or leave them out, "
+            f"ds.drop_vars({name!r})"
+        )
+        raise ValueError(msg)
+    return found.tolist()
 
 
 def _lines(columns: dict[str, Iterable[str]]) -> str:

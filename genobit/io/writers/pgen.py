@@ -84,6 +84,7 @@ def to_pgen(
         For a call that the format does not hold: with one missing allele, of a ploidy above 2, or
         with an allele that `variant_allele` does not name. For labels with white space, for two
         names of one chromosome, or for phenotypes that PLINK would read as missing, or not at all.
+        For categories that are numbers or missing to PLINK.
     FileExistsError
         If one of the three files exists.
     ModuleNotFoundError
@@ -98,8 +99,8 @@ def to_pgen(
       `variant_quality`, `variant_filter` and `variant_genetic_position` (0 for NaN).
     - The .psam has IID, and FID, PAT, MAT and SEX if the Dataset has their variables.
       `sample_phenotype` is the column PHENO1. Any other variable `sample_NAME` of numbers or
-      booleans is the column NAME; a boolean is 1 for false and 2 for true. Text along samples is
-      left out.
+      booleans is the column NAME; a boolean is 1 for false and 2 for true. Text is a column of
+      categories, as plink2 reads it: "" is NONE, and a number or "NA" among them is an error.
     - If the genotypes come from a .bed, their reference alleles are marked as provisional.
 
     References

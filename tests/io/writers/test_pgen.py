@@ -9,6 +9,7 @@ from pathlib import Path
 
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -190,17 +191,18 @@ def test_tables_hold_what_is_read_again(tmp_path: Path) -> None:
         sample_phenotype=("samples", [1.5, np.nan, 0, -2]),
         sample_case=("samples", [True, False, True, True]),
         sample_count=("samples", [3, 1, 2, 7]),
-        sample_town=("samples", ["a b", "", "c", "d"]),
+        sample_town=("samples", ["a_b", "", "c", "d"]),
+        sample_SID=("samples", ["0", "", "x", "1"]),
     )
     ds["variant_allele"][1] = ["0", "T"]
     path = gb.to_pgen(ds, tmp_path / "a")
-    head = "#FID\tIID\tPAT\tSEX\tPHENO1\tcase\tcount"
+    head = "#FID\tIID\tSID\tPAT\tSEX\tPHENO1\tcase\tcount\ttown"
     assert lines(path, ".psam") == [
         head,
-        "F\ts0\t0\tNA\t1.5\t2\t3",
-        "0\ts1\t0\t1\tNA\t1\t1",
-        "F\ts2\tx\t2\t0\t2\t2",
-        "G\ts3\t0\t1\t-2\t2\t7",
+        "F\ts0\t0\t0\tNA\t1.5\t2\t3\ta_b",
+        "0\ts1\t0\t0\t1\tNA\t1\t1\tNONE",
+        "F\ts2\tx\tx\t2\t0\t2\t2\tc",
+        "G\ts3\t1\t0\t1\t-2\t2\t7\td",
     ]
     assert lines(path, ".pvar")[0] == "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tCM"
     again = gb.open_pgen(path)
@@ -209,7 +211,63 @@ def test_tables_hold_what_is_read_again(tmp_path: Path) -> None:
         np.testing.assert_array_equal(again[name], ds[name])
     for name in ("variant_genetic_position", "variant_position", "sample_id", "sample_count"):
         np.testing.assert_array_equal(again[name], ds[name])
+    np.testing.assert_array_equal(again.sample_town, ds.sample_town)
     np.testing.assert_array_equal(again.sample_case, [2, 1, 2, 2])
+
+
+CATEGORIES = {
+    "objects": np.array(["vegan", "none", "fish", ""], object),
+    "text of fixed width": np.array(["vegan", "none", "fish", ""]),
+    "bytes": np.array([b"vegan", b"none", b"fish", b""]),
+    "categories of pandas": pd.Categorical(["vegan", "none", "fish", None]),
+    "objects with NaN": np.array(["vegan", "none", "fish", np.nan], object),
+    "text of pandas": pd.array(["vegan", "none", "fish", None], dtype="string"),
+}
+
+
+@PLINK2
+@pytest.mark.parametrize("which", CATEGORIES)
+@pytest.mark.parametrize("name", ["sample_phenotype", "sample_diet"])
+def test_categories_are_those_of_plink2(tmp_path: Path, which: str, name: str) -> None:
+    ds = cohort(random_calls(1, 3, 4)).assign({name: ("samples", CATEGORIES[which])})
+    path = gb.to_pgen(ds, tmp_path / "a")
+    assert [row.split("\t")[-1] for row in lines(path, ".psam")[1:]] == [
+        "vegan",
+        "none",
+        "fish",
+        "NONE",
+    ]
+    log = plink2(tmp_path / "b", "--pfile", str(path.with_suffix("")), "--make-just-psam")
+    assert "1 categorical phenotype loaded (3 values)" in log
+    assert gb.open_pgen(path)[name].values.tolist() == ["vegan", "none", "fish", ""]
+
+
+@pytest.mark.parametrize("name", ["sample_phenotype", "sample_diet"])
+@pytest.mark.parametrize(
+    "wrong", ["1", "NA", "na", "nan", "-9", "NONE", ".", "1a", "-.5x", "1e5", "inf", "x y", "x\ty"]
+)
+def test_text_that_plink2_reads_as_another(tmp_path: Path, name: str, wrong: str) -> None:
+    ds = cohort(random_calls(1, 3, 4)).assign({name: ("samples", ["b", "c", wrong, "d"])})
+    refused(ds, tmp_path, f"{name} is .* at samples=2")
+
+
+def test_text_of_numbers_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    ds = cohort(random_calls(1, 3, 4)).assign(sample_age=("samples", ["", "1", "2", "3"]))
+    refused(ds, tmp_path, r"sample_age is '1' at samples=1, .*: put a letter before it")
+
+
+def test_objects_of_numbers_are_numbers(tmp_path: Path) -> None:
+    values = np.array([1, None, 2.5, 3], object)
+    ds = cohort(random_calls(1, 3, 4)).assign(sample_age=("samples", values))
+    path = gb.to_pgen(ds, tmp_path / "a")
+    assert [row.split("\t")[1] for row in lines(path, ".psam")] == ["age", "1", "NA", "2.5", "3"]
+
+
+@pytest.mark.parametrize("values", [np.arange(4).astype("M8[D]"), np.ones(4, "c8")])
+def test_what_is_neither_number_nor_text_is_refused(tmp_path: Path, values: np.ndarray) -> None:
+    ds = cohort(random_calls(1, 3, 4)).assign(sample_day=("samples", values))
+    with pytest.raises(TypeError, match=r"sample_day is .* at samples=0, and .*drop_vars"):
+        gb.to_pgen(ds, tmp_path / "a")
 
 
 def test_families_are_split_from_ids_again(tmp_path: Path) -> None:
@@ -395,6 +453,7 @@ def test_a_chunk_that_fails_leaves_nothing(tmp_path: Path, alleles: int) -> None
 KILLED = """
 import os, signal, sys
 import numpy as np
+import pandas as pd
 import genobit as gb
 from tests.cohorts import cohort, random_calls
 

@@ -130,7 +130,11 @@ def test_ids_that_only_look_joined_are_kept(tmp_path: Path) -> None:
         ({"sample_sex": [1, 2, 3]}, ValueError, r"sample_sex is 3 at samples=2"),
         ({"sample_phenotype": [1, 0, 1]}, ValueError, r"sample_phenotype is 0 at samples=1.*\+ 1"),
         ({"sample_phenotype": [1.5, 0, -9]}, ValueError, r"sample_phenotype is -9 at samples=2"),
-        ({"sample_phenotype": ["a", "b", "c"]}, TypeError, r"write categories as 1 and 2"),
+        (
+            {"sample_phenotype": ["1", "b", "c"]},
+            TypeError,
+            r"sample_phenotype is 'b' at samples=1, .*; write categories with to_pgen",
+        ),
         ({"variant_position": [1.0, 2.0, 3.0, 4.0]}, TypeError, r"whole numbers.*astype"),
     ],
 )
