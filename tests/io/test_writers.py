@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import genobit as gb
 from tests.cohorts import cohort, random_calls
+from tests.io.formats import FORMATS
 
 LABELS = ("variant_position", "variant_id", "variant_allele", "sample_id")
-
-
-def as_plink(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    return gb.open_plink(gb.to_plink(ds, folder / "given"), chunks=64)
-
-
-def as_vcf_zarr(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    return gb.open_vcf_zarr(gb.to_vcf_zarr(ds, folder / "given.vcz"), chunks=64)
-
-
-def as_pgen(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    return gb.open_pgen(gb.to_pgen(ds, folder / "given2"), chunks=64)
-
-
-def as_vcf(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    return gb.open_vcf(gb.to_vcf(ds, folder / "given.vcf"), chunks=64, cache_dir=folder / "cache")
-
-
-def to_plink(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    return gb.open_plink(gb.to_plink(ds, folder / "a"))
-
-
-def to_pgen(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    return gb.open_pgen(gb.to_pgen(ds, folder / "b"))
-
-
-def to_vcf_zarr(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    return gb.open_vcf_zarr(gb.to_vcf_zarr(ds, folder / "a.vcz"))
-
-
-def to_vcf(ds: xr.Dataset, folder: Path) -> xr.Dataset:
-    return gb.open_vcf(gb.to_vcf(ds, folder / "a.vcf.gz"), cache_dir=folder / "cache")
-
-
-READ = {"plink": as_plink, "pgen": as_pgen, "vcf_zarr": as_vcf_zarr, "vcf": as_vcf}
-WRITTEN = (to_plink, to_pgen, to_vcf_zarr, to_vcf)
 
 
 def bits(ds: xr.Dataset) -> dict[str, np.ndarray]:
@@ -58,13 +19,11 @@ def bits(ds: xr.Dataset) -> dict[str, np.ndarray]:
     return {str(name): planes[name].values for name in planes.data_vars}
 
 
-@pytest.mark.parametrize("read", READ.values(), ids=READ)
+@pytest.mark.parametrize("given_as", FORMATS)
 @settings(max_examples=3)
 @given(data=st.data())
 def test_what_is_selected_and_written__is_read_again(
-    tmp_path_factory: pytest.TempPathFactory,
-    read: Callable[[xr.Dataset, Path], xr.Dataset],
-    data: st.DataObject,
+    tmp_path_factory: pytest.TempPathFactory, given_as: str, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("pairs")
     variants, samples = data.draw(st.integers(1, 140)), data.draw(st.integers(1, 70))
@@ -78,18 +37,18 @@ def test_what_is_selected_and_written__is_read_again(
     kept = kept if kept.size else np.array([0])
     order = rng.permutation(samples)[: data.draw(st.integers(1, samples))]
     selection = {"variants": kept, "samples": order}
-    opened = read(ds, folder)
+    opened = FORMATS[given_as].through(ds, folder / "given", chunks=64)
     selected = opened.genobit.isel(**selection)
     planes = opened.genobit.pack().genobit.isel(**selection)
     expected_bits = bits(selected)
     (folder / "planes").mkdir()
-    for write in WRITTEN:
-        again = write(selected, folder)
+    for form in FORMATS.values():
+        again = form.through(selected, folder / "a")
         np.testing.assert_array_equal(again.call_genotype, ds.call_genotype[kept][:, order])
         for name in LABELS:
             expected = ds[name].isel({d: s for d, s in selection.items() if d in ds[name].dims})
             np.testing.assert_array_equal(again[name], expected)
         contigs = [x.contig_id.values[x.variant_contig.values].tolist() for x in (again, selected)]
         assert contigs[0] == contigs[1]
-        for found in (again, write(planes, folder / "planes")):
+        for found in (again, form.through(planes, folder / "planes" / "a")):
             np.testing.assert_equal(bits(found), expected_bits)
