@@ -12,22 +12,18 @@ import xarray as xr
 
 import genobit as gb
 from tests.cohorts import cohort, random_calls
+from tests.io.formats import FORMATS
+from tests.laziness import raise_if_dask_computes
 from tests.programs import PLINK2, plink2
 
 Writer = Callable[[xr.Dataset, Path], Path]
 OF_PLINK = pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen])
+ALL = pytest.mark.parametrize("name", FORMATS)
 
 
-def to_vcf(ds: Any, path: Path) -> Path:
-    return gb.to_vcf(ds, path.with_suffix(".vcf"))
-
-
-ALL = pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen, gb.to_vcf_zarr, to_vcf])
-
-
-def dataset(**more: Any) -> xr.Dataset:
+def dataset(chunks: tuple[int, int] | None = None, **more: Any) -> xr.Dataset:
     """Four variants of three samples, with labels along the dimension of their names."""
-    return cohort(random_calls(1, 4, 3)).assign(
+    return cohort(random_calls(1, 4, 3), chunks=chunks).assign(
         {name: (f"{name.partition('_')[0]}s", values) for name, values in more.items()}
     )
 
@@ -59,7 +55,9 @@ def repaired(message: str, ds: xr.Dataset, before: str) -> xr.Dataset:
         ({"sample_family_id": ["f", "#f", ""]}, "sample_family_id is '#f' at samples=1"),
         ({"variant_contig": ["1", "1", "#1", "2"]}, "contig_id is '#1' at contigs=1"),
         ({"variant_contig": ["1", "1", "", "2"]}, "contig_id is '' at contigs=1"),
-        ({"sample_phenotype": [1, 0, 1]}, r"sample_phenotype is 0 at samples=1.* \+ 1\)"),
+        ({"variant_contig": ["1", "1", "2 ", "2"]}, "contig_id is '2 ' at contigs=1"),
+        ({"sample_father_id": ["a", "0", "a\t"]}, "sample_father_id is .* samples=2"),
+        ({"sample_sex": [1, 2, 3]}, "sample_sex is 3 at samples=2"),
         ({"sample_phenotype": [1.5, 0, -9]}, "sample_phenotype is -9 at samples=2"),
     ],
 )
@@ -95,11 +93,10 @@ def test_numbers_that_plink_does_not_read(
 
 @ALL
 @pytest.mark.parametrize("values", [[0.5, 1, 2, 3], [1, 2, np.nan, 4], ["1", "2", "3", "4"]])
-def test_positions_that_are_not_whole_numbers(
-    tmp_path: Path, write: Writer, values: list[Any]
-) -> None:
+def test_positions_that_are_not_whole_numbers(tmp_path: Path, name: str, values: list[Any]) -> None:
     words = r"variant_position is .*, and .* takes whole numbers: .*astype\('int64'\)"
-    refused(write, dataset(variant_position=values), tmp_path, TypeError, words)
+    ds = dataset(variant_position=values)
+    refused(FORMATS[name].write, ds, tmp_path, TypeError, words)
 
 
 @OF_PLINK
@@ -111,32 +108,71 @@ def test_text_for_numbers(tmp_path: Path, write: Writer) -> None:
 
 
 @ALL
-def test_genotypes_without_their_labels(tmp_path: Path, write: Writer) -> None:
-    calls = dataset().call_genotype
+def test_genotypes_without_their_labels(tmp_path: Path, name: str) -> None:
+    write = FORMATS[name].write
     words = f"{write.__name__} takes a Dataset of genotypes .* not DataArray: give ds, not"
-    refused(write, calls, tmp_path, TypeError, words)
+    refused(write, dataset().call_genotype, tmp_path, TypeError, words)
 
 
 @ALL
-def test_alleles_of_one_dimension(tmp_path: Path, write: Writer) -> None:
+def test_alleles_of_one_dimension(tmp_path: Path, name: str) -> None:
     ds = dataset().drop_vars("variant_allele").assign(variant_allele=("variants", ["A"] * 4))
     words = r"variant_allele has dimensions \('variants',\), expected .*: give a column for each"
-    refused(write, ds, tmp_path, ValueError, words)
+    refused(FORMATS[name].write, ds, tmp_path, ValueError, words)
 
 
 @ALL
 @pytest.mark.parametrize(
-    "name", ["variant_position", "variant_contig", "variant_allele", "sample_id"]
+    "label", ["variant_position", "variant_contig", "variant_allele", "sample_id"]
 )
-def test_the_remedy_for_a_label_that_is_missing(tmp_path: Path, write: Writer, name: str) -> None:
-    ds = dataset().drop_vars(name)
-    message = refused(write, ds, tmp_path, KeyError, f"no variable '{name}' along")
+def test_the_remedy_for_a_label_that_is_missing(tmp_path: Path, name: str, label: str) -> None:
+    form, ds = FORMATS[name], dataset(chunks=(2, 3)).drop_vars(label)
+    with raise_if_dask_computes():
+        message = refused(form.write, ds, tmp_path, KeyError, f"no variable '{label}' along")
     full = repaired(message, ds, "nothing is known: ")
-    path = write(full.drop_vars("contig_id") if name == "variant_contig" else full, tmp_path / "a")
-    openers = {".bed": gb.open_plink, ".pgen": gb.open_pgen, "": gb.open_vcf_zarr}
-    openers[".vcf"] = lambda path: gb.open_vcf(path, cache_dir=tmp_path)
-    again = openers[path.suffix](path)
+    full = full.drop_vars("contig_id") if label == "variant_contig" else full
+    again = form.through(full, tmp_path / "a")
     np.testing.assert_array_equal(again.call_genotype.sum("ploidy"), ds.call_genotype.sum("ploidy"))
+
+
+@ALL
+def test_addresses_and_folders_that_are_missing(tmp_path: Path, name: str) -> None:
+    write = FORMATS[name].write
+    with pytest.raises(ValueError, match=f"{write.__name__} takes a path on this machine"):
+        write(dataset(), Path("s3://bucket/a"))
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        write(dataset(), tmp_path / "nowhere" / "a")
+
+
+@ALL
+def test_a_chunk_that_fails_leaves_nothing(tmp_path: Path, name: str) -> None:
+    def fail(block: np.ndarray, block_info: Any = None) -> np.ndarray:
+        if block_info and block_info[None]["chunk-location"][0] == 2:
+            raise RuntimeError("no more")
+        return block
+
+    ds = cohort(random_calls(1, 192, 4), chunks=(64, 4))
+    ds["call_genotype"] = ds.call_genotype.copy(data=ds.call_genotype.data.map_blocks(fail))
+    refused(FORMATS[name].write, ds, tmp_path, RuntimeError, "no more")
+
+
+@pytest.mark.parametrize("name", ["pgen", "vcf_zarr", "vcf"])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ([0, 2], "is 0/2 at variants=67, samples=2, .* alleles 0..1 there"),
+        ([-2, 0], "is -2/0 at variants=67, samples=2: expected an allele"),
+        ([-3, 0], "is -3/0 at variants=67, samples=2: expected an allele"),
+        ([-2, -2], "is -2/-2 at variants=67, samples=2: expected an allele"),
+    ],
+)
+def test_calls_that_no_format_holds(
+    tmp_path: Path, name: str, call: list[int], message: str
+) -> None:
+    calls = random_calls(1, 70, 4)
+    calls[67, 2] = call
+    ds = cohort(calls, chunks=(16, 2))
+    refused(FORMATS[name].write, ds, tmp_path, ValueError, f"call_genotype {message}")
 
 
 @PLINK2

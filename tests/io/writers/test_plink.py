@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from genobit.io.kernels.bed import bed_rows_of, clear_padding
 from genobit.io.writers import plink
 from tests import reference
 from tests.cohorts import TAILS, cohort, random_calls
-from tests.laziness import raise_if_dask_computes
+from tests.programs import PLINK2, plink2
 
 SUFFIXES = (".bed", ".bim", ".fam")
 REAL = [
@@ -34,14 +33,10 @@ REAL = [
 ]
 
 
-def plink2(folder: Path, *options: str) -> Path:
-    """What plink2 makes as a .bed; skips where it is not installed."""
-    if shutil.which("plink2") is None:
-        pytest.skip("plink2 is not on the path")
-    command = ["plink2", *options, "--make-bed", "--threads", "1", "--out", "plink2"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "plink2"
+def made_by_plink2(folder: Path, *options: str) -> list[bytes]:
+    """Return the bytes of the .bed, .bim and .fam that plink2 makes."""
+    plink2(folder / "plink2", *options, "--make-bed")
+    return files(folder / "plink2")
 
 
 def files(prefix: Path) -> list[bytes]:
@@ -55,11 +50,12 @@ def labelled(calls: np.ndarray, **more: Any) -> xr.Dataset:
 # The bytes
 
 
+@PLINK2
 @pytest.mark.parametrize(("name", "options"), REAL)
 def test_real_data_have_the_bytes_of_plink2(
     shared_data: Path, tmp_path: Path, name: str, options: tuple[str, ...]
 ) -> None:
-    expected = files(plink2(tmp_path, "--bfile", str(shared_data / name), *options))
+    expected = made_by_plink2(tmp_path, "--bfile", str(shared_data / name), *options)
     ds = gb.open_plink(shared_data / name)
     bits = ds.genobit.pack()
     # The rows of the file, calls in chunks, planes by task and planes in memory.
@@ -69,6 +65,7 @@ def test_real_data_have_the_bytes_of_plink2(
         assert files(tmp_path / way) == expected, way
 
 
+@PLINK2
 def test_a_vcf_has_the_bytes_of_plink2(tmp_path: Path) -> None:
     lines = [
         "##fileformat=VCFv4.3",
@@ -81,11 +78,12 @@ def test_a_vcf_has_the_bytes_of_plink2(tmp_path: Path) -> None:
         "22 130 r A AT 3 PASS . GT 0/1 . 1/.".replace(" ", "\t"),
     ]
     (tmp_path / "a.vcf").write_text("\n".join(lines) + "\n")
-    expected = files(plink2(tmp_path, "--vcf", "a.vcf", "--vcf-half-call", "m"))
+    expected = made_by_plink2(tmp_path, "--vcf", f"{tmp_path}/a.vcf", "--vcf-half-call", "m")
     gb.to_plink(gb.open_vcf(tmp_path / "a.vcf", cache_dir=tmp_path), tmp_path / "genobit")
     assert files(tmp_path / "genobit") == expected
 
 
+@PLINK2
 def test_haploid_calls_counted_twice_have_the_bytes_of_plink2(tmp_path: Path) -> None:
     lines = [
         "##fileformat=VCFv4.3",
@@ -95,7 +93,7 @@ def test_haploid_calls_counted_twice_have_the_bytes_of_plink2(tmp_path: Path) ->
         "X 100 rs1 A G . PASS . GT 0/1 1 0 .".replace(" ", "\t"),
     ]
     (tmp_path / "a.vcf").write_text("\n".join(lines) + "\n")
-    expected = files(plink2(tmp_path, "--vcf", "a.vcf"))
+    expected = made_by_plink2(tmp_path, "--vcf", f"{tmp_path}/a.vcf")
     ds = gb.open_vcf(tmp_path / "a.vcf", cache_dir=tmp_path)
     with pytest.raises(ValueError, match="call_genotype is -2 at variants=0") as refused:
         gb.to_plink(ds, tmp_path / "genobit")
@@ -230,20 +228,6 @@ def test_the_bed_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         gb.to_plink(labelled(random_calls(1, 5, 4)), tmp_path / "a")
     assert named == [".bim", ".fam"]
     assert not (tmp_path / "a.bed").exists()
-
-
-def test_labels_are_checked_before_anything_is_computed(tmp_path: Path) -> None:
-    ds = labelled(random_calls(1, 5, 4), chunks=(5, 4)).drop_vars("sample_id")
-    with raise_if_dask_computes(), pytest.raises(KeyError, match="sample_id"):
-        gb.to_plink(ds, tmp_path / "a")
-
-
-def test_addresses_and_folders_are_refused(tmp_path: Path) -> None:
-    ds = labelled(random_calls(1, 5, 4))
-    with pytest.raises(ValueError, match="to_plink takes a path on this machine"):
-        gb.to_plink(ds, "s3://bucket/a")
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
-        gb.to_plink(ds, tmp_path / "nowhere" / "a")
 
 
 # Ploidy and alleles

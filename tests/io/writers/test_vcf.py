@@ -375,15 +375,6 @@ def test_filters_that_a_header_cannot_name(tmp_path: Path, character: str) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_lazy_calls_are_checked_when_they_are_written(tmp_path: Path) -> None:
-    calls = random_calls(1, 9, 4)
-    calls[7, 2] = 0, 2
-    ds = cohort(calls, chunks=(2, 2))
-    with pytest.raises(ValueError, match="0/2 at variants=7, samples=2, and variant_allele names"):
-        gb.to_vcf(ds, tmp_path / "a.vcf.gz")
-    assert list(tmp_path.iterdir()) == []
-
-
 def blocks(data: bytes) -> list[int]:
     """Sizes of the texts of the BGZF blocks of a file."""
     found = []

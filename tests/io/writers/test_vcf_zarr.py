@@ -18,7 +18,6 @@ from bio2zarr.vcz import VcfZarrIndexer
 import genobit as gb
 from genobit.io.writers import vcf_zarr
 from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
 from tests.programs import vcztools
 
 MISSING = 0x7F800001
@@ -160,16 +159,6 @@ def test_an_existing_path__is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match=r"a\.vcz exists: remove it"):
         gb.to_vcf_zarr(cohort(random_calls(1, 5, 4)), tmp_path / "a.vcz")
     assert list((tmp_path / "a.vcz").iterdir()) == []
-    with pytest.raises(ValueError, match="to_vcf_zarr takes a path on this machine"):
-        gb.to_vcf_zarr(cohort(random_calls(1, 5, 4)), "s3://bucket/a.vcz")
-
-
-def test_a_write_that_fails__leaves_nothing(tmp_path: Path) -> None:
-    ds = cohort(random_calls(1, 50, 4), chunks=(10, 4))
-    ds["call_genotype"] = ds.call_genotype.copy(data=ds.call_genotype.data.map_blocks(broken))
-    with pytest.raises(OSError, match="broken"):
-        gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_write_that_is_killed__leaves_no_store(
@@ -189,21 +178,6 @@ def test_a_write_that_is_killed__leaves_no_store(
     assert (left / "call_genotype" / "0.0.0").exists()
     with pytest.raises(ValueError, match="is not a Zarr group"):
         gb.open_vcf_zarr(left)
-
-
-def broken(block: np.ndarray, block_info: dict | None = None) -> np.ndarray:
-    if block_info and block_info[None]["chunk-location"][0] == 3:
-        raise OSError("broken")
-    return block
-
-
-@pytest.mark.parametrize(
-    "name", ["variant_position", "variant_contig", "variant_allele", "sample_id"]
-)
-def test_what_a_store_needs(tmp_path: Path, name: str) -> None:
-    ds = cohort(random_calls(1, 5, 4), chunks=(5, 4)).drop_vars(name)
-    with raise_if_dask_computes(), pytest.raises(KeyError, match=rf"ds.assign\({name}="):
-        gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
@@ -305,28 +279,6 @@ def test_a_field_that_a_vcf_does_not_hold(tmp_path: Path, field: str) -> None:
         with pytest.raises((ValueError, TypeError), match=rf"{name}.*drop_vars\('{name}'\)"):
             gb.to_vcf_zarr(with_field(ds, name, values), tmp_path / "a.vcz")
         assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ((0, 2), "is 0/2 at variants=1, samples=0, and variant_allele names alleles 0..1 there"),
-        ((-2, 0), "is -2/0 at variants=1, samples=0: expected an allele index"),
-        ((0, -3), "is 0/-3 at variants=1, samples=0: expected an allele index"),
-    ],
-)
-def test_calls_that_a_vcf_does_not_hold(tmp_path: Path, call: tuple, message: str) -> None:
-    calls = np.zeros((2, 2, 2), np.int8)
-    calls[1, 0] = call
-    with pytest.raises(ValueError, match=message):
-        gb.to_vcf_zarr(cohort(calls, chunks=(1, 2)), tmp_path / "a.vcz")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_positions_that_are_not_whole_numbers__are_refused(tmp_path: Path) -> None:
-    ds = cohort(random_calls(1, 2, 4)).assign(variant_position=("variants", [1.5, 2]))
-    with pytest.raises(TypeError, match=r"float64, and VCF Zarr takes whole numbers.*astype"):
-        gb.to_vcf_zarr(ds, tmp_path / "a.vcz")
 
 
 def test_vcztools__shows_the_vcf(tmp_path: Path) -> None:
