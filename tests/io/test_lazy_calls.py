@@ -114,7 +114,7 @@ def test_names_follow_the_file_and_the_chunks(tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("vcf")])
 @pytest.mark.parametrize("chunks", [0, -1, "big", None, 2.5, True, (4, 6)])
 def test_chunks_that_are_no_number(tmp_path: Path, name: str, chunks: Any) -> None:
-    with pytest.raises(ValueError, match="chunks is .*; it is a number of variants, at le"):
+    with pytest.raises(ValueError, match=r"chunks is .*; it is a number of variants, at le"):
         written(name, tmp_path)(chunks=chunks)
 
 
