@@ -241,7 +241,7 @@ def test_kind_overrides(tmp_path) -> None:
             nexus("datatype=mixed", "a ACGT"),
             "DATATYPE=MIXED is not supported: keep characters of DNA",
         ),
-        (nexus("datatype=dna transpose", "a ACGT"), "has TRANSPOSE, which is not supported: write"),
+        (nexus("datatype=dna transpose", "a ACGT"), "has TRANSPOSE, and TAXLABELS does not name"),
         (nexus("labels=no", "0101"), "has NOLABELS, and TAXLABELS does not name the taxa"),
         ("#NEXUS\nbegin trees; tree a=(b,c); end;", "there is no MATRIX in a DATA"),
         (

@@ -252,6 +252,12 @@ def made(form: str, matrix: str, more: str = "") -> str:
         ("missing=N [a [comment] in [one]] gap = '-' matchchar=.", "'a b' ACGT [t]\nc [u] ...A"),
         ("interleave", "'a b' AC\nc AC\na_b GT\n'c'GA"),
         ('symbols="acgt" items=states', "'a b'ACGT\nc ACGA"),
+        ("transpose", "1 AA\n2 CC\n3 GG\n4 TA"),
+        ("transpose=yes matchchar=.", "'c 1' A.\n'c''2'C.\n3 G\n . [t]\n4 T A"),
+        ("transpose nolabels", "AA\nCC GG\nT\nA"),
+        ("transpose interleave", "x A\ny C\nz G\nw T\n\nx A\ny C\nz G\nw A"),
+        ("transpose=yes labels=no interleave=yes", "A\nC\nG\nT\n\nA\nC\nG\nA"),
+        ("labels=left transpose = no", "'a b' ACGT\nc ACGA"),
     ],
 )
 def test_nexus_format(tmp_path, form: str, matrix: str) -> None:
@@ -273,6 +279,14 @@ def test_nexus_format(tmp_path, form: str, matrix: str) -> None:
         (made("", "'a b' .CGT\nc ACGA"), "line 10: taxon 0 .'a b'., site 0: '.' repeats the"),
         (made("matchchar=ab", "ACGT"), "MATCHCHAR=AB of FORMAT is not one symbol"),
         (made("missing=é", "ACGT"), "MISSING=É of FORMAT is not one symbol"),
+        (made("transpose", "1 AA\n2 CCC"), "2 taxa, and line 11: character 1 .'2'. has more than"),
+        (made("transpose", "1 AA\n2 C"), "2 taxa, and line 11: character 1 .'2'. has 1 symbols"),
+        (
+            made("transpose interleave", "1 A\n2 C\n1 A"),
+            "line 11: TAXLABELS .* 1 .'2'. .* has 1 sym",
+        ),
+        (made("transpose", "1 AA\n2 CC\n3 GG"), "line 10: .* NCHAR=4, and taxon 0 .* has 3 char"),
+        (made("transpose", "1 AA\n2 C!\n3 GG\n4 T."), "line 11: taxon 1 .'c'., site 1: '!' is not"),
         (made("gap=? missing=?", "ACGT"), "MISSING=., GAP=. and MATCHCHAR=. of FORMAT are not"),
         (made("nolabels interleave", ""), "NCHAR=4, and taxon 0 .'a b'. of the MATRIX has 0"),
         (made("items=(min max)", "'a b' ACGT\nc ACGA"), "TOKENS, which is not supported"),
@@ -305,6 +319,27 @@ def test_nexus__a_dot_has_the_meaning_that_format_gives(tmp_path, form: str) -> 
     path.write_text(made(form, "'a b' ACGT\nc .CG."))
     mark = "-" if form == "gap=." else "?"
     assert read(path) == (["a b", "c"], [list("ACGT"), [mark, "C", "G", mark]])
+
+
+@pytest.mark.parametrize("labels", ["", "nolabels"])
+@given(data=st.data())
+def test_nexus__a_transposed_matrix_has_the_same_states(
+    tmp_path_factory: pytest.TempPathFactory, labels: str, data: st.DataObject
+) -> None:
+    taxa, sites = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 6))
+    state = st.sampled_from(["0", "1", "?", "-", "{01}", "(1 0)", "{1-}"])
+    rows = [[data.draw(state) for _ in range(sites)] for _ in range(taxa)]
+    head = f"#NEXUS\nbegin taxa; dimensions ntax={taxa}; taxlabels {' '.join('abcd'[:taxa])};\nend;"
+    head += f"\nbegin characters; dimensions nchar={sites}; format gap=- nolabels"
+    columns = zip(*rows, strict=True)
+    named = [f"{'' if labels else f'c_{k} '}{''.join(x)}" for k, x in enumerate(columns)]
+    path = tmp_path_factory.getbasetemp() / "transposed.nex"
+    found = []
+    for form, matrix in (("", ["".join(row) for row in rows]), (f" transpose {labels}", named)):
+        given_form = head if labels or not form else head.replace(" nolabels", "")
+        path.write_text(f"{given_form}{form};\nmatrix\n" + "\n".join(matrix) + "\n;\nend;\n")
+        found.append(gb.open_alignment(path))
+    xr.testing.assert_identical(*found)
 
 
 def test_nexus__a_set_of_states_has_one_entry(tmp_path) -> None:

@@ -202,12 +202,19 @@ def _named_line(data: bytes, at: int, stop: int, *, name_at: NameAt) -> tuple[by
 
 
 def in_sequence(
-    data: bytes, at: int, stop: int, length: int, name_at: NameAt, *, whole_lines: bool
+    data: bytes,
+    at: int,
+    stop: int,
+    length: int,
+    name_at: NameAt,
+    *,
+    whole_lines: bool,
+    nouns: tuple[str, str] = ("taxon", "sites"),
 ) -> Rows:
     """Read taxa one after another: a name and ``length`` symbols, on any number of lines.
 
-    Raises Misfit if a taxon has too few symbols, or ends within a line (of ``whole_lines``) or
-    within a word.
+    ``nouns`` are what messages call a row and its symbols. Raises Misfit if a taxon has too few
+    symbols, or ends within a line (of ``whole_lines``) or within a word.
     """
     names: list[bytes] = []
     spans: list[tuple[int, int, int]] = []
@@ -215,20 +222,21 @@ def in_sequence(
         name, begin = name_at(data, at, stop)
         end = symbols.after(view(data), begin, stop, length)
         if end < 0:
-            has = f"{len(b''.join(data[begin:stop].split()))} sites"
-            raise _misfit(data, at, len(names), name, has)
+            has = f"{len(b''.join(data[begin:stop].split()))} {nouns[1]}"
+            raise _misfit(data, at, f"{nouns[0]} {len(names)}", name, has)
         line = data.find(b"\n", end, stop)
         rest = data[end : (stop if line < 0 else line) if whole_lines else min(end + 1, stop)]
         if rest.strip():
-            raise _misfit(data, at, len(names), name, f"more than {length} sites")
+            has = f"more than {length} {nouns[1]}"
+            raise _misfit(data, at, f"{nouns[0]} {len(names)}", name, has)
         names.append(name)
         spans.append((len(spans), begin, end))
         at = end
     return Rows(data, decoded(names), as_spans(spans))
 
 
-def _misfit(data: bytes, at: int, taxon: int, name: bytes, has: str) -> Misfit:
-    named = f"taxon {taxon} ({decoded([name])[0]!r})"
+def _misfit(data: bytes, at: int, row: str, name: bytes, has: str) -> Misfit:
+    named = f"{row} ({decoded([name])[0]!r})"
     return Misfit(f"line {line_of(data, at)}: {named} has {has}")
 
 

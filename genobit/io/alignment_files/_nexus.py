@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genobit.data.alphabets import GAP, MISSING, NUCLEOTIDE_CODES, members
+from genobit.engine.options import require_fits
 from genobit.io.alignment_files._layouts import Misfit, by_name, in_sequence
 from genobit.io.alignment_files._nexus_commands import BLOCKS, commands, without_comments
 from genobit.io.alignment_files._rows import (
@@ -27,6 +28,8 @@ from genobit.io.alignment_files._rows import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from numpy.typing import NDArray
+
     from genobit.io.alignment_files._nexus_commands import Command
 
 _DIMENSION = re.compile(r"\b(ntax|nchar)\s*=\s*(\d+)\b", re.IGNORECASE)
@@ -38,6 +41,8 @@ _ROW = re.compile(rb"^[ \t]*('(?:[^'\n]|'')*'|[^\s']\S*(?=[ \t]))[ \t]*(\S[^\n]*
 _NOTHING = re.compile(rb"(?!)")
 _GROUP = re.compile(rb"'[^']*'|\{[^{}();]*\}|\([^{}();]*\)|[{}()]")
 _MOST_DIGITS = 18
+_COLUMN_COST = 64
+"""Bytes of memory for each symbol of a transposed matrix."""
 _KINDS = {
     "DNA": "dna",
     "RNA": "dna",
@@ -51,7 +56,6 @@ _ASCII = range(ord(" ") + 1, 127)
 _SYMBOLIC = {"SYMBOLS", "EQUATE", "MISSING", "GAP", "MATCHCHAR"}
 _UNREAD = {
     "TOKENS": "write states as single symbols",
-    "TRANSPOSE": "write a row a taxon",
     "LABELS=RIGHT": "write the names of taxa before the symbols",
 }
 
@@ -67,6 +71,7 @@ class _Format(NamedTuple):
     match: str
     interleave: bool
     labels: bool
+    transpose: bool
 
 
 def read_nexus(data: bytes) -> Rows:
@@ -144,6 +149,8 @@ def _rows(
     """Return names and places of the rows of the matrix."""
     _, _, start, stop = matrix
     number, length = declared.get("NTAX"), declared.get("NCHAR")
+    if form.transpose:
+        return _transposed(data, matrix, form, length, _names(labels))
     if not form.labels:
         return _unnamed(data, matrix, form, length, _names(labels))
     if form.interleave or length is None:
@@ -219,6 +226,50 @@ def _unnamed(
     return spans._replace(taxa=taxa)
 
 
+def _transposed(
+    data: bytes, matrix: Command, form: _Format, number: int | None, taxa: list[str]
+) -> Rows:
+    """Return rows of taxa from a matrix whose rows are characters and whose columns are taxa."""
+    if not taxa:
+        msg = "the FORMAT command has TRANSPOSE, and TAXLABELS does not name the taxa: add them"
+        raise ValueError(msg)
+    _, _, start, stop = matrix
+    if form.interleave and form.labels:
+        rows = by_name(data, start, stop, _ROW, _NOTHING, blocks=False)
+    elif form.interleave:
+        table = lines(data, start, stop)
+        names = [""] * (number or len(table))
+        rows = Rows(data, names, np.column_stack([np.arange(len(table)) % len(names), table]))
+    else:
+        name_at = _name_at if form.labels else lambda *at: (b"", at[1])
+        nouns = "character", "symbols"
+        try:
+            rows = in_sequence(
+                data, start, stop, len(taxa), name_at, whole_lines=False, nouns=nouns
+            )
+        except Misfit as misfit:
+            msg = f"TAXLABELS has {len(taxa)} taxa, and {misfit}: correct one of them"
+            raise ValueError(msg) from misfit
+    for k, found in enumerate(lengths(rows).tolist()):
+        if found != len(taxa):
+            msg = (
+                f"{line_of_symbol(rows, k, 0)}TAXLABELS has {len(taxa)} taxa, and character {k} "
+                f"({rows.taxa[k]!r}) of the MATRIX has {found} symbols: correct one of them"
+            )
+            raise ValueError(msg)
+    return Rows(data, taxa, _columns(rows, len(taxa)))
+
+
+def _columns(rows: Rows, n: int) -> NDArray[np.int64]:
+    """Return a span for each symbol of rows with ``n`` symbols, column by column."""
+    require_fits("the MATRIX with TRANSPOSE", len(rows.taxa) * n, _COLUMN_COST)
+    octets = view(rows.data)
+    in_order = rows.spans[np.argsort(rows.spans[:, 0], kind="stable"), 1:].tolist()
+    places = [start + np.flatnonzero(octets[start:stop] > ord(" ")) for start, stop in in_order]
+    at = np.concatenate([np.zeros(0, np.int64), *places]).reshape(-1, n).T.ravel()
+    return np.column_stack([np.repeat(np.arange(n), at.size // n), at, at + 1])
+
+
 def _dimensions(text: str) -> dict[str, int]:
     found = _DIMENSION.findall(text)
     for name, number in found:
@@ -290,7 +341,8 @@ def _parse_format(settings: str) -> _Format:
     if missing == gap or match in {missing, gap} - {""}:
         msg = f"MISSING={missing}, GAP={gap} and MATCHCHAR={match} of FORMAT are not different"
         raise ValueError(f"{msg}: correct one of them")
-    return _Format(kind, states or None, equate, missing, gap, match, "INTERLEAVE" in given, labels)
+    shape = "INTERLEAVE" in given, labels, "TRANSPOSE" in given
+    return _Format(kind, states or None, equate, missing, gap, match, *shape)
 
 
 def _expand(ends: re.Match[str]) -> str:
