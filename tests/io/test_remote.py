@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import re
 import sys
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import dask
 import numpy as np
@@ -19,6 +14,9 @@ import xarray as xr
 
 import genobit as gb
 from genobit.io import _remote
+from tests.io.test_plink import random_dosages
+from tests.io.test_plink import write_fileset as write_bed
+from tests.servers import Ranges, Whole, close_sessions, s3, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,59 +30,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:Unclosed client session:Resource
 SAMPLES, VARIANTS = 7, 300
 
 
-class Ranges(SimpleHTTPRequestHandler):
-    """Sends parts of files, and keeps the sizes of what it has sent."""
-
-    sent: list[int]
-
-    def do_GET(self) -> None:
-        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-        file = Path(self.translate_path(self.path))
-        if not file.is_file():
-            self.send_error(404)
-            return
-        data = file.read_bytes()
-        part = data if asked is None else data[int(asked[1]) : int(asked[2]) + 1]
-        self.send_response(200 if asked is None else 206)
-        self.send_header("Content-Length", str(len(part)))
-        self.send_header("Accept-Ranges", "bytes")
-        self.end_headers()
-        self.wfile.write(part)
-        if file.suffix == ".bed":
-            self.sent.append(len(part))
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-class Whole(SimpleHTTPRequestHandler):
-    """Sends whole files only, as http.server does."""
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture(autouse=True)
 def sessions() -> Iterator[None]:
-    """Close what fsspec keeps open until the end of the process."""
     yield
-    import fsspec
-
-    for protocol in ("http", "s3"):
-        fsspec.get_filesystem_class(protocol).clear_instance_cache()
-    gc.collect()
+    close_sessions()
 
 
 def write_fileset(folder: Path, seed: int = 0) -> Path:
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(0, 256, (VARIANTS, -(-SAMPLES // 4)), np.uint8)
-    bed = folder / "cohort.bed"
-    bed.write_bytes(b"\x6c\x1b\x01" + rows.tobytes())
-    bim = "".join(f"1 rs{k} 0 {100 + k} A G\n" for k in range(VARIANTS))
-    bed.with_suffix(".bim").write_text(bim)
-    fam = "".join(f"f s{k} 0 0 0 -9\n" for k in range(SAMPLES))
-    bed.with_suffix(".fam").write_text(fam)
-    return bed
+    return write_bed(folder, random_dosages(VARIANTS, SAMPLES, seed))
 
 
 @pytest.fixture
@@ -92,22 +45,22 @@ def bed(tmp_path: Path) -> Path:
     return write_fileset(tmp_path)
 
 
-def serve(handler: type[SimpleHTTPRequestHandler], folder: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 @pytest.fixture
 def served(bed: Path) -> Iterator[str]:
     Ranges.sent = []
-    yield from serve(Ranges, bed.parent)
+    with serving(Ranges, bed.parent) as address:
+        yield address
 
 
 @pytest.fixture
 def served_whole(bed: Path) -> Iterator[str]:
-    yield from serve(Whole, bed.parent)
+    with serving(Whole, bed.parent) as address:
+        yield address
+
+
+def sent() -> list[int]:
+    """Sizes of what was sent of the .bed."""
+    return [size for name, size in Ranges.sent if name.endswith(".bed")]
 
 
 def equal(found: xr.Dataset, local: xr.Dataset) -> None:
@@ -117,11 +70,11 @@ def equal(found: xr.Dataset, local: xr.Dataset) -> None:
 @pytest.mark.parametrize("ending", [".bed", ""])
 def test_bed__is_read_by_ranges(served: str, bed: Path, ending: str) -> None:
     found = gb.open_plink(f"{served}/cohort{ending}", chunks=64)
-    assert max(Ranges.sent) == 3
+    assert max(sent()) == 3
     assert found.attrs["source"] == f"{served}/cohort.bed"
     part = found.isel(variants=slice(70, 80))
     equal(part, gb.open_plink(bed, chunks=64).isel(variants=slice(70, 80)))
-    assert max(Ranges.sent) <= 64 * 2
+    assert max(sent()) <= 64 * 2
     equal(found, gb.open_plink(bed, chunks=64))
 
 
@@ -131,7 +84,7 @@ def test_packing__takes_the_rows_of_the_file(served: str, bed: Path, scheduler: 
     with dask.config.set(scheduler=scheduler, num_workers=2):
         equal(found, gb.open_plink(bed, chunks=64).genobit.pack())
     # Two bits a call, not bytes: no task asked for calls.
-    assert sum(size for size in Ranges.sent if size > 3) == VARIANTS * 2
+    assert sum(size for size in sent() if size > 3) == VARIANTS * 2
 
 
 def test_names__are_equal_for_the_same_file_and_change_with_it(served: str, bed: Path) -> None:
@@ -194,7 +147,6 @@ def test_memory__is_an_address_too(bed: Path) -> None:
 
 @pytest.fixture
 def bucket(bed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    server = pytest.importorskip("moto.server", reason="moto is not installed")
     import fsspec
 
     for name, value in {
@@ -203,17 +155,14 @@ def bucket(bed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         "AWS_DEFAULT_REGION": "us-east-1",
     }.items():
         monkeypatch.setenv(name, value)
-    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    fsspec.filesystem("s3").clear_instance_cache()
-    files = fsspec.filesystem("s3")
-    files.mkdir("cohorts")
-    for ending in (".bed", ".bim", ".fam"):
-        files.pipe(f"cohorts/cohort{ending}", bed.with_suffix(ending).read_bytes())
-    yield "s3://cohorts"
-    running.stop()
+    with s3() as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        fsspec.filesystem("s3").clear_instance_cache()
+        files = fsspec.filesystem("s3")
+        files.mkdir("cohorts")
+        for ending in (".bed", ".bim", ".fam"):
+            files.pipe(f"cohorts/cohort{ending}", bed.with_suffix(ending).read_bytes())
+        yield "s3://cohorts"
 
 
 @pytest.mark.slow

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import shutil
-import threading
+import urllib.request
 import uuid
-from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +19,8 @@ import genobit as gb
 from genobit.io._zarr import _ZIP_FSSPEC, _version
 from tests.cohorts import cohort, random_calls
 from tests.io.google import Google
-from tests.io.test_remote import Ranges, Whole, write_fileset
+from tests.io.test_plink import random_dosages, write_fileset
+from tests.servers import Ranges, Whole, close_sessions, s3, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,13 +49,8 @@ class Seen(Ranges):
 
 @pytest.fixture(autouse=True)
 def sessions() -> Iterator[None]:
-    """Close what fsspec keeps open until the end of the process."""
     yield
-    from fsspec.registry import registry
-
-    for name in {"http", "memory"} & registry.keys():
-        registry[name].clear_instance_cache()
-    gc.collect()
+    close_sessions()
 
 
 @pytest.fixture
@@ -68,11 +61,9 @@ def vcz(tmp_path: Path) -> Path:
 @pytest.fixture(params=[Seen, Whole])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     pytest.importorskip("aiohttp", reason="the extra remote is not installed")
-    handler = partial(request.param, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}"
-        running.shutdown()
+    Ranges.sent = []
+    with serving(request.param, tmp_path) as address:
+        yield address
 
 
 ranges = pytest.mark.parametrize("server", [Seen], indirect=True)
@@ -162,15 +153,12 @@ def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     # The default class asks for the kind of the bucket by gRPC, which the server does not speak.
     monkeypatch.setitem(_registry, "gs", core.GCSFileSystem)
     Google.objects = {}
-    with ThreadingHTTPServer(("127.0.0.1", 0), Google) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{running.server_port}"
+    with serving(Google) as address:
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", address)
         monkeypatch.setitem(fsspec.config.conf, "gs", {"token": "anon"})
         core.GCSFileSystem.clear_instance_cache()
         yield "gs://cohorts"
         core.GCSFileSystem.clear_instance_cache()
-        running.shutdown()
 
 
 @pytest.mark.slow
@@ -186,7 +174,7 @@ def test_google__calls_and_bed(google: str, vcz: Path, tmp_path: Path) -> None:
     shutil.make_archive(str(vcz), "zip", vcz)
     files.pipe("cohorts/a.vcz.zip", vcz.with_name("a.vcz.zip").read_bytes())
     calls_equal(f"{google}/a.vcz.zip")
-    bed = write_fileset(tmp_path)
+    bed = write_fileset(tmp_path, random_dosages(300, 7))
     for ending in (".bed", ".bim", ".fam"):
         files.pipe(f"cohorts/a{ending}", bed.with_suffix(ending).read_bytes())
     found, local = gb.open_plink(f"{google}/a.bed", chunks=64), gb.open_plink(bed)
@@ -232,16 +220,11 @@ def test_obstore__planes_and_results_in_memory_and_folders(obstore: Any, tmp_pat
 
 @pytest.mark.slow
 def test_obstore__s3(obstore: Any, vcz: Path) -> None:
-    moto = pytest.importorskip("moto.server", reason="moto is not installed")
-    running = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
-
     def bucket(prefix: str) -> ObjectStore[Any]:
         store = obstore.S3Store(
             "obstore",
             prefix=prefix,
-            endpoint=f"http://{host}:{port}",
+            endpoint=address,
             region="us-east-1",
             access_key_id="of-nobody",
             secret_access_key="of-nobody",
@@ -249,18 +232,13 @@ def test_obstore__s3(obstore: Any, vcz: Path) -> None:
         )
         return ObjectStore(store)
 
-    import urllib.request
-
-    urllib.request.urlopen(
-        urllib.request.Request(f"http://{host}:{port}/obstore", method="PUT"), timeout=60
-    ).close()
-    try:
+    with s3() as address:
+        new = urllib.request.Request(f"{address}/obstore", method="PUT")
+        urllib.request.urlopen(new, timeout=60).close()
         CALLS.to_zarr(bucket("a.vcz"), zarr_format=2, consolidated=True)
         for scheduler in SCHEDULERS:
             calls_equal(bucket("a.vcz"), scheduler)
         come_back(lambda: bucket(uuid.uuid4().hex))
-    finally:
-        running.stop()
 
 
 def test_memory__planes_and_results() -> None:

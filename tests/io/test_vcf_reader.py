@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import gzip
-import http.server
 import pickle
 import shutil
 import struct
 import subprocess
-import threading
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +21,10 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.io.vcf_files import blocks, scan
 from genobit.io.vcf_files.source import Source
+from tests.servers import Ranges, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 SAMPLES = ["S1", "S2", "S3"]
@@ -202,51 +201,10 @@ def test_every_container_index_and_region(
         np.testing.assert_array_equal(ds[name], wanted[name], err_msg=name)
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[str, list[tuple[str, int]]]]:
-    """The address of a folder, and the bytes that were sent of each file."""
-    sent: list[tuple[str, int]] = []
-
-    class Ranges(http.server.SimpleHTTPRequestHandler):
-        def send_head(self) -> Any:
-            path = tmp_path / self.path.strip("/")
-            if not path.is_file():
-                return self.send_error(404)
-            data, asked = path.read_bytes(), self.headers.get("Range")
-            first, last = 0, len(data) - 1
-            if asked:
-                first, last = (int(x) for x in asked.removeprefix("bytes=").split("-"))
-                last = min(last, len(data) - 1)
-            self.send_response(206 if asked else 200)
-            self.send_header("Accept-Ranges", "bytes")
-            self.send_header("Content-Length", str(last + 1 - first))
-            self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
-            self.end_headers()
-            if self.command == "GET":
-                sent.append((path.name, last + 1 - first))
-                self.wfile.write(data[first : last + 1])
-            return None
-
-        do_HEAD = do_GET = send_head  # noqa: N815
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ranges)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", sent
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
 @PROGRAMS
-def test_a_region_at_an_address_moves_its_blocks_alone(
-    tmp_path: Path, served: tuple[str, list[tuple[str, int]]]
-) -> None:
+def test_a_region_at_an_address_moves_its_blocks_alone(tmp_path: Path) -> None:
     pytest.importorskip("aiohttp")
-    address, sent = served
+    Ranges.sent = []
     rng = np.random.default_rng(1)
     samples = [f"S{k}" for k in range(400)]
     records = [
@@ -258,9 +216,10 @@ def test_a_region_at_an_address_moves_its_blocks_alone(
     with path.open("wb") as out:
         subprocess.run(["bgzip", "-c", tmp_path / "a.vcf"], check=True, stdout=out)
     subprocess.run(["tabix", "-p", "vcf", path], check=True)
-    ds = gb.open_vcf(f"{address}/a.vcf.gz", region="1:2000000-2010000", cache_dir=False)
-    calls = ds.call_genotype.values
-    moved = sum(n for name, n in sent if name == "a.vcf.gz")
+    with serving(Ranges, tmp_path) as address:
+        ds = gb.open_vcf(f"{address}/a.vcf.gz", region="1:2000000-2010000", cache_dir=False)
+        calls = ds.call_genotype.values
+    moved = sum(n for name, n in Ranges.sent if name == "a.vcf.gz")
     assert moved < path.stat().st_size / 3
     whole = gb.open_vcf(path, cache_dir=False)
     np.testing.assert_array_equal(calls, whole.call_genotype[1999:2010])

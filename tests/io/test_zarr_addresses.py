@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import threading
 import urllib.error
 import urllib.request
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +18,10 @@ from zarr.abc.store import Store
 
 import genobit as gb
 from tests.hostile.datasets import cohort
+from tests.servers import Whole, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-
-
-class _Silent(SimpleHTTPRequestHandler):
-    def list_directory(self, path: Any) -> None:  # type: ignore[override]
-        self.send_error(403)
-
-    def log_message(self, *_: Any) -> None:
-        pass
 
 
 class Url(Store):
@@ -95,25 +86,16 @@ class Url(Store):
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[str]:
-    handler = partial(_Silent, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(Whole, tmp_path) as address:
+        yield address
 
 
 def write(folder: Path, zarr_format: int, *, consolidated: bool = True) -> xr.Dataset:
     ds = cohort(40, 12).compute()
     chunks = {"variant_position": {"chunks": (10,)}}
-    with pytest.warns() if consolidated and zarr_format == 3 else _nothing():
+    with pytest.warns() if consolidated and zarr_format == 3 else nullcontext():
         ds.to_zarr(folder, zarr_format=zarr_format, consolidated=consolidated, encoding=chunks)
     return ds
-
-
-def _nothing() -> Any:
-    import contextlib
-
-    return contextlib.nullcontext()
 
 
 @pytest.mark.parametrize("complains", [False, True])
