@@ -34,28 +34,41 @@ def other_hashes() -> str:
 PLINK = pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not installed")
 
 
-def plink(fileset: Path, out: Path, *options: str) -> None:
-    """Run plink 1.9 on a fileset; fails if it does."""
-    log = plink_log(fileset, out, *options)
+def plink(fileset: Path, out: Path, *options: object, kind: str = "--bfile") -> None:
+    """Run plink 1.9 on a fileset of a kind; fails if it does."""
+    log = plink_log(fileset, out, *options, kind=kind)
     assert "Error:" not in log, log
 
 
-def plink_log(fileset: Path, out: Path, *options: str) -> str:
+def plink_log(fileset: Path, out: Path, *options: object, kind: str = "--bfile") -> str:
     """What plink 1.9 prints, its errors too."""
-    command = ["plink1.9", "--bfile", str(fileset), "--allow-no-sex", *options, "--out", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    command = ["plink1.9", kind, fileset, "--allow-no-sex", "--threads", 1, *options, "--out", out]
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, timeout=600, check=False
+    )
     return done.stdout + done.stderr
 
 
 PLINK2 = pytest.mark.skipif(shutil.which("plink2") is None, reason="plink2 is not installed")
 
 
-def plink2(out: Path, *options: str) -> str:
+def plink2(out: Path, *options: object) -> str:
     """Run plink2; returns what it printed, and fails if it does."""
-    command = ["plink2", "--threads", "1", *options, "--out", str(out)]
+    command = ["plink2", "--threads", "1", *map(str, options), "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
+
+
+def either_plink(program: str, fileset: Path, out: Path, *options: object) -> Path:
+    """Run "plink1.9" or "plink2" on a .bed; returns the prefix of what it wrote."""
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not on the path")
+    if program == "plink2":
+        plink2(out, "--bfile", fileset, *options)
+    else:
+        plink(fileset, out, *options)
+    return out
 
 
 def vcztools(*arguments: object) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ import genobit as gb
 from genobit.data.autosomes import choose
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
+from tests.programs import PLINK, PLINK2, plink, plink2
 
 
 def named(*names: str, per_contig: int = 2) -> xr.Dataset:
@@ -193,12 +192,10 @@ class TestAgainstPlink:
     def places(self, ds: xr.Dataset, ids: pd.Series) -> np.ndarray:
         return pd.Index(ds.sample_id.values.astype(str)).get_indexer(ids.astype(str))
 
-    @pytest.mark.skipif(shutil.which("plink2") is None, reason="plink2 is not installed")
+    @PLINK2
     def test_king_table(self, hapmap: xr.Dataset, shared_data: Path, tmp_path: Path) -> None:
         fileset = shared_data / "hapmap279/hapmap279"
-        command = ["plink2", "--bfile", fileset, "--make-king-table", "--threads", "1"]
-        command += ["--out", tmp_path / "p"]
-        subprocess.run([str(part) for part in command], check=True, capture_output=True)
+        plink2(tmp_path / "p", "--bfile", fileset, "--make-king-table")
         table = pd.read_csv(tmp_path / "p.kin0", sep="\t")
         found = hapmap.genobit.grm("king")
         i, j = (self.places(hapmap, table[name]) for name in ("IID1", "IID2"))
@@ -206,11 +203,9 @@ class TestAgainstPlink:
         np.testing.assert_allclose(found.values[i, j], table.KINSHIP, rtol=5.1e-6, atol=5.1e-7)
         np.testing.assert_array_equal(found.variants_compared.values[i, j], table.NSNP)
 
-    @pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink 1.9 is not installed")
+    @PLINK
     def test_identity_by_state(self, hapmap: xr.Dataset, shared_data: Path, tmp_path: Path) -> None:
-        fileset = shared_data / "hapmap279/hapmap279"
-        command = ["plink1.9", "--bfile", fileset, "--genome", "full", "--out", tmp_path / "p"]
-        subprocess.run([str(part) for part in command], check=True, capture_output=True)
+        plink(shared_data / "hapmap279/hapmap279", tmp_path / "p", "--genome", "full")
         table = pd.read_csv(tmp_path / "p.genome", sep=r"\s+")
         found = hapmap.genobit.grm("ibs").values
         i, j = (self.places(hapmap, table[name]) for name in ("IID1", "IID2"))

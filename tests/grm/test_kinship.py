@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from genobit.grm import kinship as relatives
 from genobit.grm.unrelated import unrelated
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
-from tests.programs import run
+from tests.programs import PLINK, PLINK2, plink, plink2, run
 from tests.reference import dosages, relatives_matrices
 
 PRINTED = 5.1e-6
@@ -81,7 +79,7 @@ def test_ibs__equals_plink(shared_data: Path, fileset: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=PRINTED)
 
 
-@pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not installed")
+@PLINK
 @pytest.mark.parametrize(
     "fileset", ["hapmap279/hapmap279", "hyper_bc/hyper_bc", "asthma_cc/asthma_cc"]
 )
@@ -90,9 +88,8 @@ def test_ibs_with_missing_calls__equals_plink(
 ) -> None:
     # The references weight what is missing by allele frequencies; flat-missing counts calls.
     species = ["--mouse"] if fileset in CHROMOSOMES else []
-    command = ["plink1.9", "--bfile", str(shared_data / fileset), *species, "--allow-no-sex"]
-    command += ["--autosome", "--distance", "ibs", "square", "flat-missing", "--threads", "1"]
-    subprocess.run([*command, "--out", str(tmp_path / "out")], check=True, capture_output=True)
+    distances = ("--autosome", "--distance", "ibs", "square", "flat-missing")
+    plink(shared_data / fileset, tmp_path / "out", *species, *distances)
     expected = np.loadtxt(tmp_path / "out.mibs")
     ds = gb.open_plink(shared_data / f"{fileset}.bed")
     found = matrices(ds.isel(variants=autosomes(ds, CHROMOSOMES.get(fileset, 22))))[1]
@@ -304,7 +301,7 @@ def test_unrelated_of_a_tree__is_the_largest(seed: int, n: int) -> None:
     assert unrelated(pairs, n).sum() == largest(pairs, n)
 
 
-@pytest.mark.skipif(shutil.which("plink2") is None, reason="plink2 is not installed")
+@PLINK2
 @pytest.mark.parametrize(
     ("fileset", "kept"),
     [("hapmap279/hapmap279", 207), ("mice_hs/mice_hs", 143), ("kg1_chr22/kg1_chr22_maf01", 1028)],
@@ -313,9 +310,8 @@ def test_unrelated__keeps_no_fewer_than_plink2(
     shared_data: Path, fileset: str, kept: int, tmp_path: Path
 ) -> None:
     last = CHROMOSOMES.get(fileset, 22)
-    command = ["plink2", "--bfile", str(shared_data / fileset), "--chr-set", str(last)]
-    command += ["--autosome", "--king-cutoff", "0.0884", "--threads", "1", "--memory", "2000"]
-    subprocess.run([*command, "--out", str(tmp_path / "out")], check=True, capture_output=True)
+    asked = ("--chr-set", last, "--autosome", "--king-cutoff", "0.0884", "--memory", "2000")
+    plink2(tmp_path / "out", "--bfile", shared_data / fileset, *asked)
     lines = (tmp_path / "out.king.cutoff.in.id").read_text().splitlines()[1:]
     theirs = {line.split()[-1] for line in lines}
     ds = gb.open_plink(shared_data / f"{fileset}.bed")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -26,6 +24,7 @@ from tests.grm.cohorts import (
     whole_calls,
 )
 from tests.grm.test_kinship import FILESETS, first120
+from tests.programs import PLINK, PLINK2, plink, plink2
 from tests.reference import dosages, relationships, variants_compared
 
 # Against other programs
@@ -67,21 +66,19 @@ def test_vanraden1__equals_the_covariance_of_plink2(shared_data: Path, fileset: 
     np.testing.assert_array_equal(ds.genobit.grm(missing="pairwise"), ds.genobit.grm())
 
 
-@pytest.mark.skipif(shutil.which("plink2") is None, reason="plink2 is not installed")
+@PLINK2
 def test_given_frequencies__are_those_of_plink2(shared_data: Path, tmp_path: Path) -> None:
     fileset = shared_data / "hapmap279/hapmap279"
-    base = ["plink2", "--threads", "1", "--nonfounders", "--autosome"]
-    everyone = [*base, "--bfile", str(fileset), "--freq", "--out", str(tmp_path / "all")]
-    subprocess.run(everyone, check=True, capture_output=True)
+    base = ("--bfile", fileset, "--nonfounders", "--autosome")
+    plink2(tmp_path / "all", *base, "--freq")
     ds = first120(shared_data, "hapmap279/hapmap279")
     ids, number = np.unique(ds.variant_id.values, return_counts=True)
     once = np.isin(ds.variant_id.values, ids[number == 1])
     ds = ds.isel(variants=once)
     (tmp_path / "keep.txt").write_text("\n".join(ds.variant_id.values))
-    command = [*base, "--bfile", str(fileset), "--read-freq", str(tmp_path / "all.afreq")]
-    command += ["--keep", str(fileset.parent / "ref/first120.keep")]
-    command += ["--extract", str(tmp_path / "keep.txt"), "--make-rel", "square"]
-    subprocess.run([*command, "--out", str(tmp_path / "out")], check=True, capture_output=True)
+    some = ("--keep", fileset.parent / "ref/first120.keep", "--extract", tmp_path / "keep.txt")
+    given = ("--read-freq", tmp_path / "all.afreq")
+    plink2(tmp_path / "out", *base, *given, *some, "--make-rel", "square")
     rows = [line.split() for line in (tmp_path / "all.afreq").read_text().splitlines()]
     place = {name: rows[0].index(name) for name in ("ID", "ALT", "ALT_FREQS")}
     alt = {row[place["ID"]]: row[place["ALT"]] for row in rows[1:]}
@@ -93,16 +90,14 @@ def test_given_frequencies__are_those_of_plink2(shared_data: Path, tmp_path: Pat
     np.testing.assert_allclose(found, table(tmp_path / "out.rel"), rtol=2e-5, atol=1e-6)
 
 
-@pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink 1.9 is not installed")
+@PLINK
 def test_count_monomorphic__has_the_divisors_of_plink(shared_data: Path, tmp_path: Path) -> None:
     fileset = shared_data / "hapmap279/hapmap279"
     keep = (fileset.parent / "ref/first120.keep").read_text().splitlines(keepends=True)[:20]
     (tmp_path / "keep.txt").write_text("".join(keep))
-    command = ["plink1.9", "--threads", "1", "--nonfounders", "--bfile", fileset]
-    command += ["--keep", tmp_path / "keep.txt", "--out", tmp_path / "out"]
-    for program in ("--make-rel square", "--make-grm-bin", "--pca 3"):
-        run = [*command, *program.split()]
-        subprocess.run([str(part) for part in run], check=True, capture_output=True)
+    for made in ("--make-rel square", "--make-grm-bin", "--pca 3"):
+        some = ("--nonfounders", "--keep", tmp_path / "keep.txt")
+        plink(fileset, tmp_path / "out", *some, *made.split())
     ds = gb.open_plink(fileset).isel(samples=slice(0, 20))
     found = ds.genobit.grm("gcta", count_monomorphic=True)
     expected = table(tmp_path / "out.rel")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import logging
-import shutil
-import subprocess
 
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ import pytest
 from genobit.io.genetic_map import read_genetic_map
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
+from tests.programs import PLINK, plink
 
 MAPS = {
     "plink.map": "2 rs1 0.5 1000\n2 rs2 1.5 2001000\n",
@@ -172,7 +171,7 @@ def test_maps_that_do_not_fit__are_refused():
         ds.drop_vars("variant_position").genobit.genetic_map(MAPS)
 
 
-@pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not on the path")
+@PLINK
 def test_positions__equal_those_of_plink(tmp_path):
     rng = np.random.default_rng(3)
     at = np.sort(rng.choice(np.arange(1, 10**6), 30, replace=False))
@@ -184,8 +183,7 @@ def test_positions__equal_those_of_plink(tmp_path):
     stem = tmp_path / "study"
     stem.with_suffix(".map").write_text("".join(f"1 v{k} 0 {p}\n" for k, p in enumerate(inside)))
     stem.with_suffix(".ped").write_text("f i 0 0 1 -9" + " A C" * 50 + "\n")
-    command = ["plink1.9", "--file", stem, "--cm-map", path, "1", "--make-bed", "--out", stem]
-    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    plink(stem, stem, "--cm-map", path, 1, "--make-bed", kind="--file")
     written = stem.with_suffix(".bim").read_text().splitlines()
     theirs = np.array([float(line.split()[2]) for line in written])
     ds = cohort(random_calls(1, 50, 2)).assign(variant_position=("variants", inside))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.programs import PLINK
+from tests.programs import PLINK, plink
 
 KINDS = [("A", "C"), ("1", "2"), ("T", "ACGT"), ("DEL", "INS"), ("G", "T")]
 CONTIGS = ("1", "2", "23", "24", "26")
@@ -58,12 +57,9 @@ def write(
 
 
 def converted(path: Path) -> Path:
-    flag = "--tfile" if path.suffix == ".tped" else "--file"
-    out = path.with_name("converted")
-    command = ["plink1.9", flag, path.with_suffix(""), "--make-bed", "--out", out]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return out
+    kind = "--tfile" if path.suffix == ".tped" else "--file"
+    plink(path.with_suffix(""), path.with_name("converted"), "--make-bed", kind=kind)
+    return path.with_name("converted")
 
 
 @PLINK

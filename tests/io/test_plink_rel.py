@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +13,9 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from tests.io.test_gcta import matrix
+from tests.programs import either_plink
 
 FORMS = ["square", "triangle", "square-bin"]
-
-
-def plink(program: str, fileset: Path, out: Path, *arguments: str) -> Path:
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not on the path")
-    command = [program, "--bfile", str(fileset), "--threads", "1", *arguments, "--out", str(out)]
-    subprocess.run(command, check=True, capture_output=True)
-    return out
 
 
 @pytest.mark.parametrize(
@@ -45,9 +36,9 @@ def test_files_of_plink(
     shared_data: Path, tmp_path: Path, program: str, options: str, exact: bool
 ) -> None:
     fileset = shared_data / "lct_1kg/lct_1kg"
-    out = plink(program, fileset, tmp_path / "p", "--make-rel", *options.split())
+    out = either_plink(program, fileset, tmp_path / "p", "--make-rel", *options.split())
     found = gb.open_plink_rel(out)
-    expected = gb.open_gcta(plink(program, fileset, tmp_path / "g", "--make-grm-bin"))
+    expected = gb.open_gcta(either_plink(program, fileset, tmp_path / "g", "--make-grm-bin"))
     np.testing.assert_allclose(found, expected, rtol=6e-6, atol=1e-6 if not exact else 1e-7)
     np.testing.assert_array_equal(found, found.T)
     np.testing.assert_array_equal(found.sample_id_0, gb.open_plink(fileset).sample_id)
@@ -61,7 +52,7 @@ def test_round_trip_is_byte_for_byte(
     shared_data: Path, tmp_path: Path, options: str, form: str
 ) -> None:
     fileset = shared_data / "lct_1kg/lct_1kg"
-    out = plink("plink1.9", fileset, tmp_path / "p", "--make-rel", *options.split())
+    out = either_plink("plink1.9", fileset, tmp_path / "p", "--make-rel", *options.split())
     gb.to_plink_rel(gb.open_plink_rel(out), tmp_path / "g", form=form)
     for suffix in (".rel.bin" if form == "square-bin" else ".rel", ".rel.id"):
         assert (tmp_path / f"g{suffix}").read_bytes() == (tmp_path / f"p{suffix}").read_bytes()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from genobit.ld.blocks import parse_span
 from genobit.ld.kernels import blocks as kernel
 from tests.cohorts import cohort, mosaic_calls
 from tests.ld.test_matrix import FILESETS, founders
+from tests.programs import PLINK, plink
 from tests.reference import dosages, dprime_interval, haplotype_blocks
 
 X = {"hapmap279/hapmap279": "23", "mice_hs/mice_hs": "X"}
@@ -62,16 +61,14 @@ def test_blocks__equal_plink(shared_data: Path, fileset: str) -> None:
     assert found.sizes["blocks"] == len(ours) + (found.contig == X.get(fileset)).sum()
 
 
-@pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not installed")
+@PLINK
 @pytest.mark.parametrize(("fileset", "name"), [*X.items()])
 def test_blocks_of_females_on_x__equal_plink(
     shared_data: Path, tmp_path: Path, fileset: str, name: str
 ) -> None:
     species = ["--mouse"] if "mice" in fileset else []
-    command = ["plink1.9", "--bfile", str(shared_data / fileset), *species, "--allow-no-sex"]
-    only = ["--chr", "X", "--filter-females", "--filter-founders", "--keep-allele-order"]
-    out = ["--blocks", "no-pheno-req", "--out", str(tmp_path / "x")]
-    subprocess.run([*command, *only, *out], check=True, capture_output=True)
+    only = ("--chr", "X", "--filter-females", "--filter-founders", "--keep-allele-order")
+    plink(shared_data / fileset, tmp_path / "x", *species, *only, "--blocks", "no-pheno-req")
     ds = gb.open_plink(shared_data / f"{fileset}.bed")
     on_x = ds.contig_id.values[ds.variant_contig.values] == name
     females = founders(ds) & (ds.sample_sex.values == 2)

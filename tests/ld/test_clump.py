@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from tests.cohorts import cohort, random_calls
 from tests.ld.test_matrix import founders
-from tests.ld.test_prune import PLINK
+from tests.programs import PLINK, plink
 from tests.reference import clumped, haplotypes, linkage_matrix
 
 COUNTS = ["total", "nsig", "s05", "s01", "s001", "s0001"]
@@ -47,10 +46,8 @@ def test_plink(
         texts[k] = str(rng.choice([p1, p2, 0.05, 0.01, 0.001, 0.0001]))
     lines = [f"{name} {text}\n" for name, text in zip(names, texts, strict=True)]
     (tmp_path / "p.txt").write_text("SNP P\n" + "".join(lines))
-    command = ["plink1.9", "--bfile", str(shared_data / fileset), "--allow-no-sex"]
-    command += ["--clump", str(tmp_path / "p.txt"), "--clump-kb", str(kb), "--clump-r2", str(r2)]
-    command += ["--clump-p1", str(p1), "--clump-p2", str(p2), "--out", str(tmp_path / "c")]
-    subprocess.run(command, check=True, capture_output=True)
+    limits = ("--clump-kb", kb, "--clump-r2", r2, "--clump-p1", p1, "--clump-p2", p2)
+    plink(shared_data / fileset, tmp_path / "c", "--clump", tmp_path / "p.txt", *limits)
     report = pd.read_csv(tmp_path / "c.clumped", sep=r"\s+", keep_default_na=False)
 
     p = np.array(texts, float)
@@ -194,8 +191,8 @@ def test_distances__end_where_those_of_plink_do(tmp_path: Path, kb: float) -> No
     (tmp_path / "p.txt").write_text("SNP P\na 1e-9\nb 1e-3\n")
     for distance in (int(1000 * kb) - 1, int(1000 * kb), int(1000 * kb) + 1):
         (tmp_path / "d.map").write_text(f"1 a 0 1000\n1 b 0 {1000 + distance}\n")
-        command = ["plink1.9", "--file", "d", "--clump", "p.txt", "--clump-kb", str(kb)]
-        subprocess.run([*command, "--out", "c"], check=True, capture_output=True, cwd=tmp_path)
+        clump = ("--clump", tmp_path / "p.txt", "--clump-kb", kb)
+        plink(tmp_path / "d", tmp_path / "c", *clump, kind="--file")
         report = pd.read_csv(tmp_path / "c.clumped", sep=r"\s+")
         ds = cohort(calls).assign(variant_position=("variants", [1000, 1000 + distance]))
         found = ds.genobit.ld_clump([1e-9, 1e-3], window=f"{kb}kb")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
-import subprocess
 from pathlib import Path
 
 import dask
@@ -18,10 +16,10 @@ import genobit as gb
 from genobit.ld.prune import sliding_windows
 from tests.cohorts import cohort, random_calls
 from tests.ld.test_matrix import FILESETS, founders
+from tests.programs import PLINK, plink
 from tests.reference import dosages, haplotypes, pruned
 
 AUTOSOMES = {"mice_hs/mice_hs": 19, "hyper_bc/hyper_bc": 19}
-PLINK = pytest.mark.skipif(shutil.which("plink1.9") is None, reason="plink1.9 is not installed")
 
 
 def on_autosomes(ds: xr.Dataset, fileset: str) -> np.ndarray:
@@ -66,9 +64,8 @@ def test_windows_of_plink(
     shared_data: Path, tmp_path: Path, fileset: str, window: int | str, step: int, r2: float
 ) -> None:
     given_window = window.replace("kb", " kb").split() if isinstance(window, str) else [str(window)]
-    command = ["plink1.9", "--bfile", str(shared_data / fileset), "--allow-no-sex", "--autosome"]
-    command += ["--indep-pairwise", *given_window, str(step), str(r2), "--threads", "1"]
-    subprocess.run([*command, "--out", str(tmp_path / "p")], check=True, capture_output=True)
+    asked = ("--autosome", "--indep-pairwise", *given_window, step, r2)
+    plink(shared_data / fileset, tmp_path / "p", *asked)
     ds = gb.open_plink(shared_data / f"{fileset}.bed")
     ds = ds.isel(variants=on_autosomes(ds, fileset), samples=founders(ds))
     keep = ds.genobit.ld_prune(window, step, r2).values

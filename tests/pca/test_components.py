@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import dask
@@ -19,6 +17,7 @@ from genobit.pca import components as analysis
 from genobit.pca import krylov
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
+from tests.programs import PLINK2, plink2
 from tests.reference import dosages
 
 FILESETS = [
@@ -110,13 +109,11 @@ class TestAgainstOthers:
         assert found.round(3).tolist() == [16.255, 8.177, 1.935]
 
     @pytest.mark.slow
+    @PLINK2
     def test_plink2(self, shared_data: Path, tmp_path: Path) -> None:
-        if shutil.which("plink2") is None:
-            pytest.skip("plink2 is not on the path")
         fileset = shared_data / "kg1_chr22/kg1_chr22_maf01"
         out = tmp_path / "p"
-        command = ["plink2", "--bfile", fileset, "--threads", "1", "--pca", "4", "--out", out]
-        subprocess.run([str(part) for part in command], check=True, capture_output=True)
+        plink2(out, "--bfile", fileset, "--pca", 4)
         expected = pd.read_csv(f"{out}.eigenvec", sep="\t").iloc[:, 2:].to_numpy()
         values = np.loadtxt(f"{out}.eigenval")
         for method in ("exact", "randomized"):
