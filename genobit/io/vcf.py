@@ -44,9 +44,9 @@ def open_vcf(
     samples
         Names of the samples to read, in the order that the Dataset gets. The default is all.
     fields
-        Fields of numbers to read beside the calls: `"DP"` or `"FORMAT/DP"` becomes `call_DP`, and
-        `"INFO/AF"` becomes `variant_AF`. The header gives Type and Number. They are lazy: each
-        chunk reads its blocks of the file.
+        Fields to read beside the calls: `"DP"` or `"FORMAT/DP"` becomes `call_DP`, and `"INFO/AF"`
+        becomes `variant_AF`. The header gives Type and Number; a Number of "." is not read. They
+        are lazy: each chunk reads its blocks of the file.
     chunks
         Variants per chunk of `call_genotype`; by default about 64 MB, and 16 MB without a cache. A
         chunk has all samples.
@@ -67,8 +67,9 @@ def open_vcf(
       `filter_id` and `filter_description` (filters that records have); `sample_id`. Text is
       decoded when somebody looks. A ";" at the end of FILTER is left out, as bcftools does. Another
       empty name is an error.
-    - fields, as VCF Zarr has them: int32 with -1 missing and -2 unused, float32 with NaN, or bool
-      for flags. A field of several values has a dimension of its own, such as `FORMAT_AD_dim`.
+    - fields, as VCF Zarr has them: int32 with -1 missing and -2 unused, float32 with NaN, bool for
+      flags, or text with "." missing and "" unused. A field of several values has a dimension of
+      its own, such as `FORMAT_AD_dim`. Text of one value keeps its commas.
 
     The call `.` means that all alleles are missing. It counts as haploid only if the sample has
     haploid calls on the contig. A record without GT has missing calls. All alternate alleles are

@@ -24,6 +24,15 @@ HEADER = """##fileformat=VCFv4.3
 ##INFO=<ID=CI,Number=2,Type=Integer,Description="">
 ##INFO=<ID=DB,Number=0,Type=Flag,Description="">
 ##INFO=<ID=XX,Number=1,Type=String,Description="">
+##INFO=<ID=MANY,Number=.,Type=String,Description="">
+##INFO=<ID=SA,Number=A,Type=String,Description="">
+##INFO=<ID=S2,Number=2,Type=String,Description="">
+##INFO=<ID=C1,Number=1,Type=Character,Description="">
+##INFO=<ID=CR,Number=R,Type=Character,Description="">
+##FORMAT=<ID=FT,Number=1,Type=String,Description="">
+##FORMAT=<ID=FA,Number=A,Type=String,Description="">
+##FORMAT=<ID=FC,Number=1,Type=Character,Description="">
+##FORMAT=<ID=FR,Number=R,Type=Character,Description="">
 ##FORMAT=<ID=GT,Number=1,Type=String,Description="">
 ##FORMAT=<ID=DP,Number=1,Type=Integer,Description="">
 ##FORMAT=<ID=AD,Number=R,Type=Integer,Description="">
@@ -60,14 +69,16 @@ def container(path: Path, kind: str) -> Path:
     return out
 
 
-def expected(path: Path, folder: Path) -> dict[str, np.ndarray]:
+NAMES = ["variant_DP", "variant_AF", "variant_CI", "variant_DB"]
+NAMES += ["call_DP", "call_AD", "call_PL", "call_DS"]
+
+
+def expected(path: Path, folder: Path, names: list[str] = NAMES) -> dict[str, np.ndarray]:
     import zarr
     from bio2zarr import vcf
 
     vcf.convert([path], folder / "a.vcz", worker_processes=0)
     group = zarr.open_group(folder / "a.vcz", mode="r")
-    names = ["variant_DP", "variant_AF", "variant_CI", "variant_DB"]
-    names += ["call_DP", "call_AD", "call_PL", "call_DS"]
     return {name: np.asarray(group[name]) for name in names if name in group}
 
 
@@ -87,6 +98,86 @@ def test_fields_equal_bio2zarr(tmp_path: Path, kind: str, *, cached: bool) -> No
         np.testing.assert_array_equal(ds[name].values, values, err_msg=name)
     some = gb.open_vcf(path, fields="AD", samples=["S3", "S1"], cache_dir=cache)
     np.testing.assert_array_equal(some.call_AD, ds.call_AD[:, [2, 0]])
+
+
+TEXTS = ["INFO/XX", "INFO/SA", "INFO/S2", "INFO/C1", "INFO/CR", "FT", "FA", "FC", "FR"]
+TEXT_RECORDS = [
+    (
+        "1\t10\t.\tA\tC,G\t.\t.\tXX=ab;SA=x,yy;S2=p,q;C1=Z;CR=a,b,c\tGT:FT:FA:FC:FR\t"
+        "0|1:PASS:a,b:k:a,b,c\t0|1:q;r:.,b:.:a,.,c\t0|1"
+    ),
+    "1\t11\t.\tA\tC\t.\t.\tXX=.;SA=x;S2=.,q;C1=.;CR=a,b\tGT:FT:FA\t0|1:.:a\t0|1:qq:.\t0|1:x",
+    "1\t12\t.\tA\tC\t.\t.\t.\tGT\t0|1\t0|1\t0|1",
+    "1\t13\t.\tA\tC\t.\t.\tS2=u\tGT:FR\t0|1:.\t0|1:x,y\t0|1:z",
+]
+
+
+@pytest.mark.parametrize("kind", ["vcf", "vcf.gz", "bcf"])
+@pytest.mark.parametrize("cached", [False, True])
+def test_text_equals_bio2zarr(tmp_path: Path, kind: str, *, cached: bool) -> None:
+    path = container(written(tmp_path, TEXT_RECORDS), kind)
+    cache = tmp_path / "cache" if cached else False
+    ds = gb.open_vcf(path, fields=TEXTS, cache_dir=cache, chunks=3)
+    (tmp_path / "oracle").mkdir()
+    oracle = container(written(tmp_path / "oracle", TEXT_RECORDS), "vcf.gz")
+    names = [f"variant_{x[5:]}" if "/" in x else f"call_{x}" for x in TEXTS]
+    for name, values in expected(oracle, tmp_path, names).items():
+        assert ds[name].dtype == object
+        np.testing.assert_array_equal(ds[name].values, values.astype(object), err_msg=name)
+    again = gb.open_vcf_zarr(gb.to_vcf_zarr(ds, tmp_path / "again.vcz"))
+    for name in names:
+        np.testing.assert_array_equal(again[name], ds[name], err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["vcf", "bcf"])
+def test_text_of_one_value_keeps_commas_and_letters(tmp_path: Path, kind: str) -> None:
+    records = ["1\t5\t.\tA\tC\t.\t.\tXX=a,é%3B\tGT:FT\t0|1:a,b\t0|1:é\t0|1:."]
+    ds = gb.open_vcf(
+        container(written(tmp_path, records), kind), fields=["INFO/XX", "FT"], cache_dir=False
+    )
+    assert ds.variant_XX.values.tolist() == ["a,é%3B"]
+    assert ds.call_FT.values.tolist() == [["a,b", "é", "."]]
+
+
+def test_text_that_is_no_unicode_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, [TEXT_RECORDS[2], TEXT_RECORDS[0].replace("ab", "@@")])
+    path.write_bytes(path.read_bytes().replace(b"@@", b"\xe9"))
+    ds = gb.open_vcf(path, fields=["INFO/XX"], cache_dir=False)
+    with pytest.raises(ValueError, match=r"record 2 is not UTF-8 text: INFO/XX holds .* 0xe9"):
+        ds.variant_XX.compute()
+
+
+@pytest.mark.parametrize(
+    ("field", "declared", "other"),
+    [
+        ("INFO/DP", "Integer", "String"),
+        ("INFO/DP", "Integer", "Character"),
+        ("INFO/AF", "Float", "Integer"),
+        ("INFO/XX", "String", "Float"),
+        ("FT", "String", "Integer"),
+        ("DP", "Integer", "String"),
+    ],
+)
+def test_a_bcf_of_another_type_is_refused(
+    tmp_path: Path, field: str, declared: str, other: str
+) -> None:
+    import gzip
+
+    path = container(written(tmp_path, [*RECORDS[:1], *TEXT_RECORDS[:2]]), "bcf")
+    data = gzip.decompress(path.read_bytes())
+    size = int.from_bytes(data[5:9], "little")
+    lines = data[9 : 9 + size].split(b"\n")
+    part, _, key = field.rpartition("/")
+    start = f"##{part or 'FORMAT'}=<ID={key},".encode()
+    k = next(k for k, line in enumerate(lines) if line.startswith(start))
+    lines[k] = lines[k].replace(declared.encode(), other.encode())
+    header = b"\n".join(lines)
+    path.write_bytes(data[:5] + len(header).to_bytes(4, "little") + header + data[9 + size :])
+    ds = gb.open_vcf(path, fields=[field], cache_dir=False)
+    name = f"variant_{key}" if part else f"call_{key}"
+    place = r"record [12] \(1:1.\): the values of .* are not of the Type"
+    with pytest.raises(ValueError, match=f"{place} {other} that the header gives"):
+        ds[name].compute()
 
 
 def test_a_key_within_another_is_not_the_field(tmp_path: Path) -> None:
@@ -124,8 +215,11 @@ def test_numbers_are_read_as_they_are_printed(
     [
         (["AF"], r"fields\[0\] is 'AF', .*did you mean 'INFO/AF'\?"),
         (["XY"], r"fields\[0\] is 'XY', which the header of .*a\.vcf lacks; it has FORMAT/AD, "),
-        (["DP", "INFO/XX"], r"fields\[1\] is 'INFO/XX', of Type=String and Number=1 in .*vcf2zarr"),
-        (["GT"], r"fields\[0\] is 'GT', of Type=String"),
+        (
+            ["DP", "INFO/MANY"],
+            r"fields\[1\] is 'INFO/MANY', of Type=String and Number=\. in .*Integer, .*vcf2zarr",
+        ),
+        (["GT"], r"fields\[0\] is 'GT', which call_genotype always holds: leave it out"),
     ],
 )
 def test_fields_that_are_not_read(tmp_path: Path, fields: list[str], message: str) -> None:

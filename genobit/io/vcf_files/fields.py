@@ -1,4 +1,4 @@
-"""Numbers of INFO and FORMAT as variables: `variant_AF`, `call_DP`."""
+"""Numbers and text of INFO and FORMAT as variables: `variant_AF`, `call_DP`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from genobit.engine.spelling import did_you_mean
 from genobit.io.kernels import vcf_fields
 from genobit.io.kernels.vcf_fields import FILL, MISSING, VALUE
 from genobit.io.vcf_files.calls import Located
+from genobit.io.vcf_files.field_texts import split_texts, typed_spans
+from genobit.io.vcf_files.records import decoded, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +34,21 @@ _RESERVED = {
     ("FORMAT", "AD"): ("R", "Integer"),
 }
 """Number and type of fields that a header may leave out, as the specification has them."""
+_TYPES: dict[str, type] = {
+    "Integer": np.int32,
+    "Float": np.float32,
+    "Flag": np.bool_,
+    "String": object,
+    "Character": object,
+}
+_KINDS = {
+    "Integer": (1, 2, 3),
+    "Float": (1, 2, 3, 5),
+    "Flag": range(16),
+    "String": (7,),
+    "Character": (7,),
+}
+"""Types that a BCF has for each Type."""
 _MISSING_FLOAT, _FILL_FLOAT = np.array([0x7F800001, 0x7F800002], np.uint32).view(np.float32)
 """VCF Zarr and BCF tell them apart by their bits; both are NaN."""
 
@@ -53,7 +70,12 @@ class Field:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the values."""
-        return np.dtype({"Integer": np.int32, "Float": np.float32, "Flag": np.bool_}[self.kind])
+        return np.dtype(_TYPES[self.kind])
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are text."""
+        return self.dtype.kind == "O"
 
     def width(self, alleles: int) -> int:
         """Return the most values of a record or call whose site has a number of alleles."""
@@ -70,7 +92,8 @@ class Field:
 def named_fields(fields: Sequence[str], header: Header, name: str) -> list[Field]:
     """Return the fields by name: "DP" or "FORMAT/DP" of calls, "INFO/AF" of variants.
 
-    Raises ValueError for a field that the header lacks or that holds no numbers.
+    Raises ValueError for GT, for a field that the header lacks, and for one whose number of values
+    the header does not give.
     """
     if isinstance(fields, str):
         fields = [fields]
@@ -95,10 +118,13 @@ def named_fields(fields: Sequence[str], header: Header, name: str) -> list[Field
             )
             raise ValueError(msg)
         times, what = declared[where]
-        if what not in {"Integer", "Float", "Flag"} or not re.fullmatch(r"[ARG]|\d+", times):
+        if where == ("FORMAT", "GT"):
+            msg = f"fields[{k}] is {text!r}, which call_genotype always holds: leave it out"
+            raise ValueError(msg)
+        if what not in _TYPES or not re.fullmatch(r"[ARG]|\d+", times):
             msg = (
                 f"fields[{k}] is {text!r}, of Type={what} and Number={times} in {name}; open_vcf "
-                "reads Integer, Float and Flag, with a Number of A, R, G or digits. For others, "
+                f"reads {', '.join(_TYPES)}, with a Number of A, R, G or digits. For others, "
                 "run 'vcf2zarr convert' and use open_vcf_zarr."
             )
             raise ValueError(msg)
@@ -164,8 +190,10 @@ class FieldReader(Located):
         samples = len(self.header.samples) if of_calls else 1
         n = len(records) * samples
         codes = np.empty((n, self.width), np.uint8)
-        if self.header.is_bcf:
-            values, most = self._typed(records, samples, codes)
+        if self.field.is_text:
+            values, most = self._texts(form, records, samples)
+        elif self.header.is_bcf:
+            values, most = self._typed(form, records, samples, codes)
         else:
             values, most = self._parsed(form, records, samples, codes)
         if most > self.width and self.field.kind != "Flag":
@@ -177,23 +205,21 @@ class FieldReader(Located):
             raise ValueError(msg)
         if self.field.kind == "Flag":
             return values
-        missing: Any = (-1, -2) if self.field.kind == "Integer" else (_MISSING_FLOAT, _FILL_FLOAT)
-        values[codes == MISSING] = missing[0]
-        values[codes == FILL] = missing[1]
+        if not self.field.is_text:
+            floats = self.field.kind == "Float"
+            missing: Any = (_MISSING_FLOAT, _FILL_FLOAT) if floats else (-1, -2)
+            values[codes == MISSING] = missing[0]
+            values[codes == FILL] = missing[1]
         if not of_calls:
             return values
         values = values.reshape(len(records), samples, self.width)
         return values if self.chosen is None else values[:, self.chosen]
 
     def _typed(
-        self, records: Records, samples: int, codes: NDArray[np.uint8]
+        self, form: Any, records: Records, samples: int, codes: NDArray[np.uint8]
     ) -> tuple[NDArray[Any], int]:
         """Read the values of a BCF."""
-        words = self.header.word_by_number()
-        key = next((k for k, word in words.items() if word == self.field.key), -1)
-        found = np.empty((len(records), 3), np.int64)
-        own = samples if self.field.part == "FORMAT" else 0
-        vcf_fields.find_typed(records.text, records.starts, records.where, key, own, found)
+        found = self._found(form, records, samples)
         if self.field.kind == "Flag":
             return (found[:, 2:] >= 0), 1
         values = np.empty(codes.shape, np.int64)
@@ -209,13 +235,7 @@ class FieldReader(Located):
         self, form: Any, records: Records, samples: int, codes: NDArray[np.uint8]
     ) -> tuple[NDArray[Any], int]:
         """Read the values of text."""
-        key = np.frombuffer(self.field.key.encode(), np.uint8)
-        spans = np.empty((codes.shape[0], 2), np.int64)
-        text, where = records.text, records.where
-        if self.field.part == "INFO":
-            vcf_fields.find_info(text, where, key, spans)
-        else:
-            vcf_fields.find_samples(text, where, key, samples, spans)
+        text, spans = records.text, self._spans(records, samples)
         if self.field.kind == "Flag":
             return (spans[:, :1] >= 0), 1
         numbers, others = np.empty(codes.shape), np.empty((1024, 4), np.int64)
@@ -234,6 +254,50 @@ class FieldReader(Located):
                 raise self._wrong(form, records, row // samples, f"{whole[tuple(wrong[0])]:g}")
             return whole.astype(np.int32), most
         return numbers.astype(np.float32), most
+
+    def _texts(self, form: Any, records: Records, samples: int) -> tuple[NDArray[Any], int]:
+        """Read text, of a VCF or of a BCF."""
+        if self.header.is_bcf:
+            spans = typed_spans(self._found(form, records, samples), samples)
+        else:
+            spans = self._spans(records, samples)
+        column = f"{self.field.part}/{self.field.key}"
+
+        def decode(row: int, octets: bytes) -> str:
+            return decoded(self.source.name, records, row // samples, octets, column)
+
+        # A comma belongs to the text of a field that has one value.
+        split = self.field.number != "1"
+        return split_texts(records.text, spans, self.width, decode, split=split)
+
+    def _found(self, form: Any, records: Records, samples: int) -> NDArray[np.int64]:
+        """Return where the values of each record of a BCF lie."""
+        words = self.header.word_by_number()
+        key = next((k for k, word in words.items() if word == self.field.key), -1)
+        found = np.empty((len(records), 3), np.int64)
+        own = samples if self.field.part == "FORMAT" else 0
+        vcf_fields.find_typed(records.text, records.starts, records.where, key, own, found)
+        wrong = np.flatnonzero(~np.isin(found[:, 2], [-1, 0, *_KINDS[self.field.kind]]))
+        if wrong.size:
+            k = int(wrong[0])
+            place = f"{form.contigs[records.contigs[k]]}:{records.positions[k]}"
+            msg = (
+                f"{place_of(self.source.name, records, k, place)}: the values of {self.field.part}/"
+                f"{self.field.key} are not of the Type {self.field.kind} that the header gives. "
+                "Leave the field out, or correct the header."
+            )
+            raise ValueError(msg)
+        return found
+
+    def _spans(self, records: Records, samples: int) -> NDArray[np.int64]:
+        """Return where the values of each record or call of text lie."""
+        key = np.frombuffer(self.field.key.encode(), np.uint8)
+        spans = np.empty((len(records) * samples, 2), np.int64)
+        if self.field.part == "INFO":
+            vcf_fields.find_info(records.text, records.where, key, spans)
+        else:
+            vcf_fields.find_samples(records.text, records.where, key, samples, spans)
+        return spans
 
     def _number(self, form: Any, records: Records, record: int, text: NDArray[np.uint8]) -> float:
         shown = text.tobytes().decode(errors="replace")

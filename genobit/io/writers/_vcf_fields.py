@@ -115,7 +115,11 @@ def _as_field(name: str, variable: xr.Variable, column: str) -> xr.Variable:
                 )
                 raise ValueError(msg)
         if column == "FORMAT":
-            texts[texts == ""] = _MISSING_TEXT
+            lists = texts if texts.ndim > 2 else texts[..., None]
+            # "" at the end of a list fills it, as -2 does among integers.
+            used = np.logical_or.accumulate(lists[..., ::-1] != "", axis=-1)[..., ::-1]
+            used[..., :1] = True
+            lists[(lists == "") & used] = _MISSING_TEXT
         return variable
     # A boolean is a flag, which one variant has or has not.
     if kind == "b" and (column == "FORMAT" or variable.ndim > 1):
