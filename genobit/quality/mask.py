@@ -183,9 +183,9 @@ _RULES: dict[str, Callable[..., NDArray[np.bool_]]] = {
 
 def _tally(failing: NDArray[np.uint8], rules: tuple[Rule, ...]) -> NDArray[np.int64]:
     """Return the number of calls (1, 1, rules + 2) that each rule masks, that any does, and all."""
-    called = failing[failing & _CALLED > 0]
+    called = failing * (failing & np.uint8(_CALLED))
     bits = [np.count_nonzero(called & (2 << k)) for k in range(len(rules))]
-    counts = [*bits, np.count_nonzero(called > _CALLED), called.size]
+    counts = [*bits, np.count_nonzero(called > _CALLED), np.count_nonzero(called)]
     return np.array(counts, np.int64)[None, None]
 
 

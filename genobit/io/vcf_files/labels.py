@@ -114,7 +114,7 @@ def _filters(
     differ = encode_texts(buffer, spans, table, codes, firsts)
     texts = [buffer[spans[k, 0] : spans[k, 1]].tobytes() for k in firsts[:differ]]
     named = form.filter_names(texts)
-    for first, some in zip(firsts.tolist(), named, strict=False):
+    for first, some in zip(firsts[:differ].tolist(), named, strict=True):
         if "" in some:
             raise ValueError(f"{form.name}, FILTER of {place(first)} has {form.no_filter}")
     names, rows = filter_table(named)
