@@ -18,6 +18,7 @@ from genobit.io.genes import lacks_contig, read_genes
 from genobit.ld.association import Variants, match
 from genobit.ld.methods.region import region_view
 from tests.cohorts import cohort, mosaic_calls
+from tests.io.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,21 +134,10 @@ def test_the_explorer_takes_every_spelling() -> None:
         assert explorer.region[0] == names[0]
 
 
-WRITERS = {
-    "plink": (gb.to_plink, gb.open_plink, "d.bed"),
-    "pgen": (gb.to_pgen, gb.open_pgen, "d.pgen"),
-    "vcf": (gb.to_vcf, lambda path: gb.open_vcf(path, cache_dir=path.parent), "d.vcf"),
-    "vcf zarr": (gb.to_vcf_zarr, gb.open_vcf_zarr, "d.vcz"),
-}
-
-
-@pytest.mark.parametrize("writer", WRITERS)
-def test_files_keep_every_spelling(writer: str, tmp_path: Path) -> None:
-    write, read, path = WRITERS[writer]
+@pytest.mark.parametrize("form", FORMATS)
+def test_files_keep_every_spelling(form: str, tmp_path: Path) -> None:
     for k, name in enumerate({name for names in SAME for name in names}):
-        (tmp_path / str(k)).mkdir()
-        write(named(name), tmp_path / str(k) / path)
-        again = read(tmp_path / str(k) / path)
+        again = FORMATS[form].through(named(name), tmp_path / str(k))
         assert again.contig_id.values.tolist() == [name, ELSEWHERE]
 
 
@@ -167,12 +157,10 @@ def test_contigs_of_one_chromosome_stay_apart(names: tuple[str, str], tmp_path: 
         with pytest.raises(ValueError, match=both):
             DOORS[door](ds, third)
     # PLINK would make one of them.
-    for writer in ("plink", "pgen"):
-        write, _, path = WRITERS[writer]
+    for write in (gb.to_plink, gb.to_pgen):
         with pytest.raises(ValueError, match=f"'{names[0]}' and '{names[1]}' are one chromosome"):
-            write(ds, tmp_path / path)
-    gb.to_vcf_zarr(ds, tmp_path / "d.vcz")
-    again = gb.open_vcf_zarr(tmp_path / "d.vcz")
+            write(ds, tmp_path / "d")
+    again = FORMATS["vcf_zarr"].through(ds, tmp_path / "d")
     assert again.contig_id.values.tolist() == list(names)
 
 

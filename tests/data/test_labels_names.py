@@ -14,6 +14,7 @@ import xarray as xr
 import genobit as gb
 from genobit.data import labels
 from tests.cohorts import cohort
+from tests.io.formats import FORMATS
 
 DIMS = {"variants": "variant_id", "samples": "sample_id"}
 SIZES = {"variants": 6, "samples": 5}
@@ -58,16 +59,8 @@ def dataset(form: str, dim: str) -> tuple[xr.Dataset, list[str]]:
     return FORMS[form](ds, dim, names), names
 
 
-def reread(write: Callable[..., Path], read: Callable[..., xr.Dataset]) -> Callable[..., Any]:
-    return lambda ds, dim, folder: read(write(ds, folder / "a"))[DIMS[dim]].values
-
-
-def to_vcf(ds: xr.Dataset, path: Path) -> Path:
-    return gb.to_vcf(ds, path.with_suffix(".vcf"))
-
-
-def open_vcf(path: Path) -> xr.Dataset:
-    return gb.open_vcf(path, cache_dir=path.parent)
+def reread(form: str) -> Callable[..., Any]:
+    return lambda ds, dim, folder: FORMATS[form].through(ds, folder / "a")[DIMS[dim]].values
 
 
 def pairs(ds: xr.Dataset, dim: str, _: Path) -> list[str]:
@@ -93,10 +86,7 @@ def matrix(ds: xr.Dataset, dim: str, _: Path) -> Any:
 
 
 DOORS: dict[str, Callable[[xr.Dataset, str, Path], Any]] = {
-    "to_plink": reread(gb.to_plink, gb.open_plink),
-    "to_pgen": reread(gb.to_pgen, gb.open_pgen),
-    "to_vcf": reread(to_vcf, open_vcf),
-    "to_vcf_zarr": reread(gb.to_vcf_zarr, gb.open_vcf_zarr),
+    **{f"to_{form}": reread(form) for form in FORMATS},
     "pairs": pairs,
     "matrix": matrix,
     "pack": lambda ds, dim, folder: matrix(ds.genobit.pack(), dim, folder),
@@ -136,20 +126,16 @@ def test_an_index_of_other_values__has_no_names(tmp_path: Path) -> None:
     assert labels.ids(both, "variants").tolist() == both.variant_id.values.tolist()
 
 
-@pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen, gb.to_vcf_zarr, to_vcf])
-def test_positions_that_are_the_index__are_found_again(
-    tmp_path: Path, write: Callable[..., Path]
-) -> None:
+@pytest.mark.parametrize("form", FORMATS)
+def test_positions_that_are_the_index__are_found_again(tmp_path: Path, form: str) -> None:
     ds = cohort(CALLS)
     indexed = ds.set_index(variants="variant_position")
     with pytest.raises(KeyError, match=r"If the index has it: ds.assign") as raised:
-        write(indexed, tmp_path / "a")
+        FORMATS[form].write(indexed, tmp_path / "a")
     code = str(raised.value.args[0]).partition("has it: ")[2].partition(". If nothing")[0]
-    path = write(eval(code, {"ds": indexed}), tmp_path / "a")
-    readers = {".bed": gb.open_plink, ".pgen": gb.open_pgen, ".vcf": open_vcf}
-    read = readers.get(path.suffix, gb.open_vcf_zarr)
+    found = FORMATS[form].through(eval(code, {"ds": indexed}), tmp_path / "a")
     for name in ("variant_position", "variant_id"):
-        np.testing.assert_array_equal(read(path)[name], ds[name])
+        np.testing.assert_array_equal(found[name], ds[name])
 
 
 CASE = np.array([0, 1, 1, 0, 1])
@@ -233,6 +219,6 @@ def test_an_index_of_contigs__holds_their_names(tmp_path: Path) -> None:
     assert indexed.genobit.sel(variants="chr2").variant_id.equals(
         ds.genobit.sel(variants="chr2").variant_id
     )
-    for write, read in ((gb.to_plink, gb.open_plink), (gb.to_vcf_zarr, gb.open_vcf_zarr)):
-        found = read(write(indexed, tmp_path / write.__name__))
+    for name, form in FORMATS.items():
+        found = form.through(indexed, tmp_path / name)
         assert found.contig_id.values.tolist() == ["chr1", "chr2"]

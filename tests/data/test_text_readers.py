@@ -17,6 +17,7 @@ import genobit as gb
 from genobit.data import text
 from genobit.data.text import is_unread
 from genobit.io import _stored
+from tests.io.formats import FORMATS
 
 N, SAMPLES = 40, 6
 NAMES = [f"rs{10**k % 1009}" if k % 7 else f"a long name: β{k}" for k in range(N)]
@@ -40,16 +41,6 @@ def genotypes(names: list[str] = FIELDS) -> xr.Dataset:
     )
 
 
-def plink(folder: Path) -> xr.Dataset:
-    gb.to_plink(genotypes(), folder / "a")
-    return gb.open_plink(folder / "a")
-
-
-def pgen(folder: Path) -> xr.Dataset:
-    gb.to_pgen(genotypes(), folder / "a")
-    return gb.open_pgen(folder / "a")
-
-
 def bgen_file(folder: Path) -> xr.Dataset:
     ds = genotypes()
     with bgen.BgenWriter(str(folder / "a.bgen"), SAMPLES, samples=ds.sample_id.values) as file:
@@ -60,22 +51,19 @@ def bgen_file(folder: Path) -> xr.Dataset:
     return gb.open_bgen(folder / "a.bgen")
 
 
-def vcf_zarr(folder: Path) -> xr.Dataset:
-    gb.to_vcf_zarr(genotypes(), folder / "a.vcz")
-    return gb.open_vcf_zarr(folder / "a.vcz")
-
-
 def zarr_3(folder: Path) -> xr.Dataset:
     store = folder / "a.zarr"
     genotypes().to_zarr(store, zarr_format=3, consolidated=False)
     return gb.open_vcf_zarr(store)
 
 
+def through(form: str) -> Callable[[Path], xr.Dataset]:
+    return lambda folder: FORMATS[form].through(genotypes(), folder / "a")
+
+
 READERS: dict[str, Callable[[Path], xr.Dataset]] = {
-    "plink": plink,
-    "pgen": pgen,
+    **{form: through(form) for form in ("plink", "pgen", "vcf_zarr")},
     "bgen": bgen_file,
-    "vcf_zarr": vcf_zarr,
     "zarr_3": zarr_3,
 }
 LAZY = ["variant_id", "variant_allele"]
@@ -163,17 +151,15 @@ def test_labels_are_as_good_as_in_memory(dataset: xr.Dataset, change: str) -> No
     xr.testing.assert_identical(found, wanted)
 
 
-@pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen, gb.to_vcf_zarr])
-def test_writers_take_them(dataset: xr.Dataset, tmp_path: Path, write: Any) -> None:
-    write(dataset, tmp_path / "written")
-    read = {gb.to_plink: gb.open_plink, gb.to_pgen: gb.open_pgen}.get(write, gb.open_vcf_zarr)
-    found: xr.Dataset = read(tmp_path / "written")
+@pytest.mark.parametrize("form", FORMATS)
+def test_writers_take_them(dataset: xr.Dataset, tmp_path: Path, form: str) -> None:
+    found = FORMATS[form].through(dataset, tmp_path / "written")
     assert found.variant_id.values.tolist() == FIELDS
     assert found.variant_allele.values.tolist() == ALLELES
 
 
 def test_a_chunk_of_names_that_is_damaged(tmp_path: Path) -> None:
-    vcf_zarr(tmp_path)
+    READERS["vcf_zarr"](tmp_path)
     (tmp_path / "a.vcz" / "variant_id" / "0").write_bytes(b"damaged")
     ds = gb.open_vcf_zarr(tmp_path / "a.vcz")
     assert is_unread(ds.genobit.pack().variant_id.variable)
