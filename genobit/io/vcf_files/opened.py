@@ -13,6 +13,7 @@ import xarray as xr
 from genobit.engine.spelling import did_you_mean
 from genobit.io._cache import cached_store
 from genobit.io._chunks import row_chunks
+from genobit.io._filters import filter_descriptions
 from genobit.io._new_store import new_store
 from genobit.io._stored import lazy
 from genobit.io._zarr import COUNTED_ALLELE
@@ -139,7 +140,7 @@ def open_cached(
 
             try:
                 found, writer = request.scan(sink)
-                arrays, names = arrays_of(found, request.header.filter_descriptions())
+                arrays, names = arrays_of(found, filter_descriptions(request.header.lines))
                 writer.finish(
                     np.concatenate([part.contigs for part in found.labels]), found.haploid
                 )
@@ -172,7 +173,7 @@ def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
     """Open a file without writing anything: chunks inflate their own blocks when computed."""
     request = request.in_memory()
     found, _ = request.scan(lambda _shape: None)
-    arrays, names = arrays_of(found, request.header.filter_descriptions())
+    arrays, names = arrays_of(found, filter_descriptions(request.header.lines))
     shape = found.shape
     n = arrays["variant_position"].size
     contigs = np.concatenate([part.contigs for part in found.labels])
