@@ -44,6 +44,22 @@ def inflate(data: bytes | memoryview, wbits: int, size: int) -> bytes:
     return found
 
 
+def inflate_member(data: bytes | memoryview, size: int) -> bytes:
+    """Return the ``size`` bytes of a small member of a gzip file, faster than `inflate`.
+
+    Raises ValueError if it is damaged or cut, or inflates to another size.
+    """
+    try:
+        found: bytes = codec.decompress(data, GZIP, max(size, 1))
+    except codec.error as error:
+        msg = f"compressed data are damaged: {error}"
+        raise ValueError(msg) from error
+    if len(found) != size:
+        msg = f"compressed data inflate to {len(found):,} instead of {size:,} bytes"
+        raise ValueError(msg)
+    return found
+
+
 def beginning(data: bytes | memoryview, wbits: int, size: int) -> bytes:
     """Return the first ``size`` bytes of a block, of which ``data`` is the beginning."""
     try:

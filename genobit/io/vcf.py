@@ -51,8 +51,9 @@ def open_vcf(
         Variants per chunk of `call_genotype`; by default about 64 MB, and 16 MB without a cache. A
         chunk has all samples.
     cache_dir
-        Folder of the cache; the user's cache directory by default. False writes nothing: chunks
-        read their blocks of the file when they are computed.
+        Folder of the cache; the user's cache directory by default. False writes nothing: calls stay
+        in memory in about two bits each, up to a 16th of ``get_options().eager_limit``. Others are
+        read again from the file when they are computed.
 
     Returns
     -------

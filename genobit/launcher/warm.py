@@ -200,7 +200,6 @@ def _readers() -> None:
     import tempfile
     from pathlib import Path
 
-    from genobit.io.alignment import open_alignment
     from genobit.io.vcf import open_vcf
     from genobit.io.writers.vcf import to_vcf
 
@@ -212,11 +211,9 @@ def _readers() -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "cohort.vcf.gz"
             to_vcf(whole.assign(contig_id=("contigs", ["1"])), path)
-            open_vcf(path, cache_dir=False).compute()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "alignment.phy"
-        path.write_text(f"2 70\na {'ACGT-' * 14}\nb {'ACGTN' * 14}\n")
-        open_alignment(path).genobit.ld("T").compute()
+            found = open_vcf(path, cache_dir=False)
+            found.compute()
+            found.genobit.pack().compute()
 
 
 ANALYSES: dict[str, Callable[[], None]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -61,10 +62,11 @@ DOTS = {
 
 
 @pytest.mark.parametrize("which", DOTS)
-@pytest.mark.parametrize("cached", [False, True])
-def test_a_dot_is_a_missing_call(tmp_path: Path, which: str, *, cached: bool) -> None:
+@pytest.mark.parametrize("how", ["cached", "in memory", "elsewhere"])
+def test_a_dot_is_a_missing_call(tmp_path: Path, which: str, how: str) -> None:
     records, expected = DOTS[which]
-    ds = open_vcf(write(tmp_path, records), cache_dir=tmp_path if cached else False)
+    ds = open_vcf(write(tmp_path, records), cache_dir=tmp_path if how == "cached" else False)
+    ds = pickle.loads(pickle.dumps(ds)) if how == "elsewhere" else ds
     calls = ds.call_genotype.values
     assert calls.tolist() == expected[: len(records)]
     missing = (calls == -1).all(axis=2) & (calls.shape[2] > 1)

@@ -161,8 +161,15 @@ def test_any_records_in_any_blocks(
         for cache in (False, folder / "cache"):
             ds = gb.open_vcf(folder / name, cache_dir=cache, chunks=5)
             assert_same(ds, wanted)
+            assert_same(elsewhere(ds), wanted)
             some = gb.open_vcf(folder / name, cache_dir=cache, samples=["S3", "S1"])
             np.testing.assert_array_equal(some.call_genotype, ds.call_genotype[:, [2, 0]])
+
+
+def elsewhere(ds: xr.Dataset) -> xr.Dataset:
+    """The Dataset on another machine, which has no calls in memory."""
+    found: xr.Dataset = pickle.loads(pickle.dumps(ds))
+    return found
 
 
 RECORDS = [
@@ -176,9 +183,9 @@ RECORDS = [
 @pytest.mark.parametrize("kind", ["a.vcf", "a.vcf.gz", "a.bcf", "u.bcf"])
 @pytest.mark.parametrize("index", [None, "tbi", "csi"])
 @pytest.mark.parametrize("region", ["X", "1:5000-5500", "X:39900-"])
-@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("how", ["cached", "in memory", "elsewhere"])
 def test_every_container_index_and_region(
-    tmp_path: Path, kind: str, index: str | None, region: str, *, cached: bool
+    tmp_path: Path, kind: str, index: str | None, region: str, how: str
 ) -> None:
     (tmp_path / "a.vcf").write_text(text_of(RECORDS))
     modes = {"a.vcf.gz": "-Oz", "a.bcf": "-Ob", "u.bcf": "-Ou"}
@@ -191,14 +198,17 @@ def test_every_container_index_and_region(
             pytest.skip("htslib makes no such index")
         command = ["bcftools", "index", "-t" if index == "tbi" else "-c", path]
         subprocess.run(command, check=True, capture_output=True)
-    cache = tmp_path / "cache" if cached else False
+    cache = tmp_path / "cache" if how == "cached" else False
     whole = gb.open_vcf(tmp_path / "a.vcf", cache_dir=False).compute()
     ds = gb.open_vcf(path, region=region, samples=["S2", "S1"], cache_dir=cache)
+    ds = elsewhere(ds) if how == "elsewhere" else ds
     wanted = whole.genobit.sel(variants=region).isel(samples=[1, 0])
     assert ds.sizes["variants"] == wanted.sizes["variants"] > 0
     names = ["call_genotype", "call_genotype_phased", "variant_id", "variant_position", "sample_id"]
     for name in names:
         np.testing.assert_array_equal(ds[name], wanted[name], err_msg=name)
+    planes, calls = ds.genobit.pack(), ds.compute().chunk().genobit.pack()
+    xr.testing.assert_identical(planes.compute(), calls.compute())
 
 
 @PROGRAMS

@@ -98,6 +98,27 @@ def pack_haplotypes(
 
 
 @njit
+def pack_plain(calls: NDArray[np.int8], n: int, planes: NDArray[np.uint64]) -> tuple[bool, bool]:
+    """Pack rows of n calls of -1, 0 and 1, one after another, into planes (2, rows, words).
+
+    The planes are 1 and called. Returns whether a call is another, and whether one is missing.
+    """
+    rows, words = planes.shape[1:]
+    tail = np.empty(64, np.int8)
+    other = absent = np.uint64(0)
+    for i in range(rows):
+        for w in range(words):
+            # The calls of the next row follow; only the last ones are copied.
+            alt, missing, odd = _masks(calls, i * n + 64 * w, 1, 1, tail)
+            own = tail_mask(n) if w == words - 1 else ~np.uint64(0)
+            planes[0, i, w] = alt & own
+            planes[1, i, w] = ~missing & own
+            other |= odd & own
+            absent |= missing & own
+    return other != 0, absent != 0
+
+
+@njit
 def _clear_tail(planes: NDArray[np.uint64], row: int, bits: int) -> None:
     for p in range(planes.shape[0] if planes.shape[2] else 0):
         planes[p, row, planes.shape[2] - 1] &= tail_mask(bits)

@@ -36,6 +36,9 @@ class PlaneFile(Protocol):
     def n_samples(self) -> int:
         """Number of samples."""
 
+    def part(self, start: int, stop: int) -> PlaneFile:
+        """Return the file, or what of it a task of some variants needs."""
+
     def planes(self, start: int, stop: int) -> NDArray[np.uint64]:
         """Return carrier, hom_alt and called of some variants: (3, stop - start, words)."""
 
@@ -326,7 +329,7 @@ def _file_tasks(
     by_variants = layout.rows == "variants"
     keys = [(name, 0, k, 0) if by_variants else (name, 0, 0, k) for k in range(len(sizes))]
     return {
-        key: Task(key, _file_chunk, file, start, stop, layout)
+        key: Task(key, _file_chunk, file.part(start, stop), start, stop, layout)
         for key, start, stop in zip(keys, ends[:-1], ends[1:], strict=True)
     }
 

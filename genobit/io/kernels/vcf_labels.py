@@ -138,6 +138,19 @@ def read_quality(
 
 
 @njit
+def _same_text(buffer: NDArray[np.uint8], spans: NDArray[np.int64], i: int, j: int) -> bool:
+    """Return whether two texts are the same."""
+    first, other = spans[i, 0], spans[j, 0]
+    size = spans[i, 1] - first
+    if spans[j, 1] - other != size:
+        return False
+    for k in range(size):  # noqa: SIM110 - compiled code has no `all` of a generator
+        if buffer[first + k] != buffer[other + k]:
+            return False
+    return True
+
+
+@njit
 def encode_texts(
     buffer: NDArray[np.uint8],
     spans: NDArray[np.int64],
@@ -153,6 +166,9 @@ def encode_texts(
     mask, n = table.size - 1, 0
     for record in range(codes.size):
         first, last = spans[record, 0], spans[record, 1]
+        if record and _same_text(buffer, spans, record, record - 1):
+            codes[record] = codes[record - 1]
+            continue
         hashed = np.int64(5381)
         for k in range(first, last):
             hashed = (hashed * 33 + np.int64(buffer[k])) & 0xFFFFFFFF
@@ -163,13 +179,7 @@ def encode_texts(
                 table[slot], codes[record], firsts[n] = n, n, record
                 n += 1
                 break
-            other = spans[firsts[code], 0]
-            same = spans[firsts[code], 1] - other == last - first
-            k = 0
-            while same and k < last - first:
-                same = buffer[first + k] == buffer[other + k]
-                k += 1
-            if same:
+            if _same_text(buffer, spans, record, firsts[code]):
                 codes[record] = code
                 break
             slot = (slot + 1) & mask

@@ -130,7 +130,7 @@ class BcfFormat(Format):
         if not plain:
             require_unicode(self.name, records, buffer, ids[:, 0], filters[:, 0])
         return Labels(
-            buffer,
+            buffer[: filters[-1, 1]],
             ids,
             alleles,
             records.alleles,

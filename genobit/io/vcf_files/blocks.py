@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.options import require_fits
-from genobit.io.inflate import GZIP, codec, inflate
+from genobit.io.inflate import GZIP, codec, inflate_member
 from genobit.io.kernels.bgzf import find_blocks
 from genobit.io.kernels.vcf_text import PADDING
 from genobit.io.vcf_files.source import Held
@@ -246,7 +246,7 @@ def _fill(
     view, at = memoryview(raw), 0
     for a, b, size in zip(starts.tolist(), stops.tolist(), sizes.tolist(), strict=True):
         try:
-            data[at : at + size] = np.frombuffer(inflate(view[a:b], GZIP, size), np.uint8)
+            data[at : at + size] = np.frombuffer(inflate_member(view[a:b], size), np.uint8)
         except ValueError as error:
             raise ValueError(_damaged(name, base + a, str(error))) from error
         at += size

@@ -1,27 +1,38 @@
-"""Calls of a file as dask arrays, whose chunks inflate their own blocks."""
+"""Calls of a file as dask arrays, whose chunks are made from parts of the file.
+
+A part has as many records as a chunk of the cache. It lies in the cache or in memory, or its blocks
+are inflated again.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.names import named_layer
+from genobit.data import packer
+from genobit.engine.schedule.graphs import Task, Tasks
+from genobit.engine.schedule.packing import pack_file, row_chunk
 from genobit.io.kernels.vcf_text import SHORT, STATUS
 from genobit.io.vcf_files.blocks import text_at
+from genobit.io.vcf_files.parts import Part
 from genobit.io.vcf_files.records import Records
 from genobit.io.vcf_files.scan import format_of, read_calls, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import xarray as xr
     from numpy.typing import NDArray
 
+    from genobit.engine.bits.layout import Layout
+    from genobit.engine.schedule.packing import DaskPlanes
     from genobit.io.vcf_files.bcf_format import BcfFormat
     from genobit.io.vcf_files.header import Header
+    from genobit.io.vcf_files.parts import Folder, Memory
     from genobit.io.vcf_files.scan import Haploid, Shape
     from genobit.io.vcf_files.source import Source
     from genobit.io.vcf_files.text_format import TextFormat
@@ -71,64 +82,138 @@ class Located:
 
 @dataclass(frozen=True)
 class CallReader(Located):
-    """A file, and the shape of its calls."""
+    """A file, the shape of its calls, and the parts that are in memory."""
 
     shape: Shape
     haploid: Haploid
+    memory: Memory
+    pieces: dict[int, tuple[Any, ...]]
+    """Of each part its blocks, places, number of records before, and contigs."""
 
-    def decoded(
-        self,
-        table: NDArray[np.int64],
-        places: NDArray[np.int64],
-        contigs: NDArray[np.int32],
-        sizes: tuple[int, ...],
-    ) -> da.Array:
-        """Return rows of bytes, lazily: calls, then phases, of each record in turn.
+    def rows(self, k: int, first: int, stop: int) -> tuple[Part, int]:
+        """Return a part of which records first:stop are wanted, and its first record.
 
-        `alleles_of` and `phases_of` take them apart, so that both come from one pass.
+        A part that is not in memory is read again as far as it is wanted.
         """
-        parts = [
-            (*part, contigs[part[2] : part[2] + n].copy())
-            for part, n in zip(self.parts(table, places, sizes), sizes, strict=True)
-        ]
-        name, graph = named_layer("vcf-calls", _tasks, self, parts)
-        width = self.shape.kept * (self.shape.ploidy * self.shape.dtype.itemsize + 1)
-        return da.Array(graph, name, (sizes, (width,)), np.uint8)
+        self.source.require_unchanged()
+        held = self.memory.get(k)
+        return (held, 0) if held else (self.read(k, first, stop), first)
 
-    def read(
-        self,
-        table: NDArray[np.int64],
-        places: NDArray[np.int64],
-        number: int,
-        contigs: NDArray[np.int32],
-    ) -> NDArray[np.uint8]:
-        """Return the calls of some records."""
-        shape = self.shape
-        n_calls = shape.kept * shape.ploidy * shape.dtype.itemsize
-        rows = np.empty((places.shape[1], n_calls + shape.kept), np.uint8)
-        for here, form, found in self.located(table, places, number):
-            part, n = rows[here], len(found)
-            if shape.chosen is None and shape.dtype.itemsize == 1:
-                # Calls and phases are written where they stay.
-                flat, steps = part.reshape(-1), (part.shape[1], part.shape[1])
-                report = form.calls(found, shape.ploidy, flat.view(np.int8), flat[n_calls:], steps)
-            else:
-                calls = np.empty((n, shape.kept, shape.ploidy), shape.dtype)
-                phased = np.empty((n, shape.kept), np.uint8)
-                report = read_calls(form, found, shape, calls, phased)
-                part[:, :n_calls] = calls.reshape(n, -1).view(np.uint8)
-                part[:, n_calls:] = phased
+    def among(self, parts: range) -> CallReader:
+        """Return the reader of some parts."""
+        return replace(self, pieces={k: self.pieces[k] for k in parts})
+
+    def read(self, k: int, first: int, stop: int) -> Part:
+        """Return the calls of some records of a part from their blocks."""
+        table, places, number, contigs = self.pieces[k]
+        places, contigs, number = places[:, first:stop], contigs[first:stop], number + first
+        shape, n = self.shape, stop - first
+        calls = np.empty((n, shape.kept, shape.ploidy), shape.dtype)
+        phased = np.empty((n, shape.kept), np.uint8)
+        for rows, form, found in self.located(table, places, number):
+            report = read_calls(form, found, shape, calls[rows], phased[rows])
             if report[STATUS]:
                 raise form.fault(found, report)
             if report[SHORT] or shape.ploidy == 1:
-                calls, bars = _alleles(part, shape).copy(), part[:, n_calls:].view(np.bool_)
-                settle(calls, bars, contigs[here], self.haploid)
-                part[:, :n_calls] = calls.reshape(n, -1).view(np.uint8)
-        return rows
+                settle(calls[rows], phased[rows].view(bool), contigs[rows], self.haploid)
+        return Part.of(calls, phased.view(bool))
 
 
-def _tasks(name: str, reader: CallReader, parts: list[tuple[Any, ...]]) -> dict[Any, Any]:
-    return {(name, k, 0): (reader.read, *part) for k, part in enumerate(parts)}
+class CallFile:
+    """Calls of all records. Tasks carry what of it they need."""
+
+    def __init__(
+        self,
+        store: Folder | CallReader,
+        shape: tuple[int, int, int],
+        dtype: np.dtype[Any],
+        rows: int,
+        mark: str,
+        *,
+        plain: bool,
+    ) -> None:
+        """Hold a store of parts of ``rows`` records.
+
+        - ``shape``: records, samples, ploidy.
+        - ``mark``: changes if the calls do.
+        - ``plain``: no call has other alleles than 0 and 1, or a lower ploidy.
+        """
+        self.store, self.shape, self.dtype = store, shape, dtype
+        self.rows, self.mark, self.plain = rows, mark, plain
+
+    def __dask_tokenize__(self) -> Any:
+        """Return what decides the calls."""
+        return type(self).__name__, self.mark
+
+    @property
+    def n_variants(self) -> int:
+        """Number of records."""
+        return self.shape[0]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.shape[1]
+
+    def part(self, start: int, stop: int) -> CallFile:
+        """Return the file as far as tasks of records start:stop need it."""
+        if isinstance(self.store, CallReader):
+            store = self.store.among(range(start // self.rows, -(-stop // self.rows)))
+            return CallFile(store, self.shape, self.dtype, self.rows, self.mark, plain=self.plain)
+        return self
+
+    def calls(self, start: int, stop: int) -> NDArray[Any]:
+        """Return alleles of records start:stop: (records, samples, ploidy)."""
+        return self._joined("calls", 0, start, stop)
+
+    def phased(self, start: int, stop: int) -> NDArray[np.bool_]:
+        """Return which calls of records start:stop are phased: (records, samples)."""
+        return self._joined("phased", 0, start, stop)
+
+    def planes(self, start: int, stop: int) -> NDArray[np.uint64]:
+        """Return carrier, hom_alt and called of ALT: (3, records, words)."""
+        return self._joined("dosages", 1, start, stop)
+
+    def _joined(self, what: str, axis: int, start: int, stop: int) -> NDArray[Any]:
+        found = []
+        for k in range(start // self.rows, -(-stop // self.rows)):
+            at = k * self.rows
+            first, last = max(start - at, 0), min(stop - at, self.rows)
+            part, begin = self.store.rows(k, first, last)
+            found.append(getattr(part, what)(first - begin, last - begin))
+        return found[0] if len(found) == 1 else np.concatenate(found, axis)
+
+    def array(self, kind: str, sizes: tuple[int, ...]) -> da.Array:
+        """Return "calls" or "phased" as a lazy array, chunked along variants."""
+        layer = _Rows([], f"vcf-{kind}", self, kind, sizes)
+        rest = self.shape[1:] if kind == "calls" else self.shape[1:2]
+        chunks = (sizes, *((n,) for n in rest))
+        dtype = self.dtype if kind == "calls" else np.dtype(bool)
+        return da.Array(layer.graph(), layer.name, chunks, dtype)
+
+
+@dataclass(eq=False)
+class _Rows(Tasks):
+    """Tasks that return rows of calls or phases."""
+
+    file: CallFile
+    kind: str
+    sizes: tuple[int, ...]
+
+    def every_key(self) -> Iterator[Any]:
+        rest = (0, 0) if self.kind == "calls" else (0,)
+        return ((self.name, k, *rest) for k in range(len(self.sizes)))
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and key[0] == self.name and key in set(self.every_key())
+
+    def task(self, key: Any) -> Task:
+        start = sum(self.sizes[: key[1]])
+        stop = start + self.sizes[key[1]]
+        return Task(key, getattr(self.file.part(start, stop), self.kind), start, stop)
 
 
 def _steps(places: NDArray[np.int64]) -> list[int]:
@@ -141,25 +226,14 @@ def _steps(places: NDArray[np.int64]) -> list[int]:
     return steps
 
 
-def alleles_of(decoded: da.Array, shape: Shape) -> da.Array:
-    """Return the alleles (variants, samples, ploidy) of decoded calls."""
-    chunks = (decoded.chunks[0], (shape.kept,), (shape.ploidy,))
-    make: Any = _alleles
-    return decoded.map_blocks(make, shape, dtype=shape.dtype, chunks=chunks, new_axis=2)
+def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlanes | None:
+    """Return the planes of the file behind calls; see `packer.FILE_PLANES`."""
+    data = calls.variable._data
+    layer = data.dask.layers.get(data.name) if isinstance(data, da.Array) else None
+    if not isinstance(layer, _Rows) or layer.kind != "calls" or not layer.file.plain:
+        return None
+    file = layer.file
+    return pack_file(file, file.mark, layout, row_chunk(2 * file.n_samples, chunk))
 
 
-def _alleles(rows: Any, shape: Shape) -> NDArray[Any]:
-    size = shape.kept * shape.ploidy * shape.dtype.itemsize
-    calls = np.ascontiguousarray(rows[:, :size]) if shape.dtype.itemsize > 1 else rows[:, :size]
-    return calls.view(shape.dtype).reshape(rows.shape[0], shape.kept, shape.ploidy)
-
-
-def phases_of(decoded: da.Array, shape: Shape) -> da.Array:
-    """Return which calls (variants, samples) of decoded calls are phased."""
-    chunks = (decoded.chunks[0], (shape.kept,))
-    make: Any = _phases
-    return decoded.map_blocks(make, shape.kept, dtype=np.bool_, chunks=chunks)
-
-
-def _phases(rows: Any, samples: int) -> NDArray[np.bool_]:
-    return rows[:, -samples:].view(np.bool_)
+packer.FILE_PLANES.append(_planes)

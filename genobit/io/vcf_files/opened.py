@@ -5,25 +5,24 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from genobit.engine.options import get_options
 from genobit.engine.spelling import did_you_mean
 from genobit.io._cache import cached_store
 from genobit.io._chunks import row_chunks
-from genobit.io._filters import filter_descriptions
-from genobit.io._new_store import new_store
-from genobit.io._stored import lazy
 from genobit.io._zarr import COUNTED_ALLELE
 from genobit.io.vcf_files.blocks import BGZF, PLAIN, STREAM, held_in_memory
-from genobit.io.vcf_files.cache import CALLS, CallWriter, chunk_rows, read_labels, write_labels
-from genobit.io.vcf_files.calls import CallReader, alleles_of, phases_of
+from genobit.io.vcf_files.cache import CALLS, CallWriter, read_labels, write_labels
+from genobit.io.vcf_files.calls import CallFile, CallReader, Located
 from genobit.io.vcf_files.fields import field_variables, named_fields
 from genobit.io.vcf_files.header import read_header
 from genobit.io.vcf_files.index import find_index
 from genobit.io.vcf_files.labels import arrays_of, variables_of
+from genobit.io.vcf_files.parts import Folder, Memory
 from genobit.io.vcf_files.region import Everything, InRegion
 from genobit.io.vcf_files.scan import Span, scan
 
@@ -38,8 +37,11 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.scan import Found, Shape
     from genobit.io.vcf_files.source import Source
 
-_READER = 5
+_READER = 6
 """Part of the cache key: increase it when what is read changes."""
+_CHUNK_BYTES = 64 * 2**20
+_HELD = 16
+"""Part of the eager limit that calls may take without a cache."""
 
 
 @dataclass(frozen=True)
@@ -128,69 +130,87 @@ def open_cached(
     """Open a file through its cache, which is written if it is missing."""
 
     def build(folder: Path) -> None:
-        folder.mkdir()
-        with new_store(folder / CALLS) as store:
-            writers: list[CallWriter] = []
-
-            def sink(shape: Shape) -> CallWriter:
-                for writer in writers:
-                    writer.close()
-                writers.append(CallWriter(store, shape))
-                return writers[-1]
-
-            try:
-                found, writer = request.scan(sink)
-                arrays, names = arrays_of(found, filter_descriptions(request.header.lines))
-                writer.finish(
-                    np.concatenate([part.contigs for part in found.labels]), found.haploid
-                )
-            finally:
-                for writer in writers:
-                    writer.close()
-        write_labels(folder, arrays, names)
+        (folder / CALLS).mkdir(parents=True)
+        found, facts = _read(request, Folder(folder / CALLS))
+        arrays, names = arrays_of(found, request.header.filter_descriptions())
+        write_labels(folder, arrays, {**names, CALLS: facts})
 
     folder = cached_store("vcf", request.key(), build, cache_dir)
     arrays, names = read_labels(folder)
-    group = xr.open_zarr(folder / CALLS, chunks=None, consolidated=False, mask_and_scale=False)
-    calls, phased = group["call_genotype"].variable, group["call_genotype_phased"].variable
-    rows = chunks or _rows_of_chunk(calls)
-    sizes = {"variants": rows}
+    facts = _Facts(*names.pop(CALLS))
     if request.fields and request.header.kind == STREAM:
         # Places in the text of one stream are places in the inflated text.
         request = request.in_memory()
         n = request.source.size
         arrays["blocks"] = np.array([[0], [n], [n], [0]])
-    return _dataset(
-        request,
-        lazy("call_genotype", calls, sizes, folder / CALLS),
-        lazy("call_genotype_phased", phased, sizes, folder / CALLS),
-        arrays,
-        names,
-    )
+    return _dataset(request, Folder(folder / CALLS), facts, arrays, names, chunks)
 
 
 def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
-    """Open a file without writing anything: chunks inflate their own blocks when computed."""
+    """Open a file without writing anything.
+
+    Calls stay in memory as far as they fit. Chunks of others inflate their own blocks.
+    """
     request = request.in_memory()
-    found, _ = request.scan(lambda _shape: None)
-    arrays, names = arrays_of(found, filter_descriptions(request.header.lines))
-    shape = found.shape
-    n = arrays["variant_position"].size
+    memory = Memory(get_options().eager_limit // _HELD)
+    found, facts = _read(request, memory)
+    arrays, names = arrays_of(found, request.header.filter_descriptions())
     contigs = np.concatenate([part.contigs for part in found.labels])
-    sizes = row_chunks(n, "auto" if chunks is None else chunks, chunk_rows(shape))
-    reader = CallReader(request.source, request.header, shape, found.haploid)
-    decoded = reader.decoded(arrays["blocks"], arrays["places"], contigs, sizes)
-    calls, phased = alleles_of(decoded, shape), phases_of(decoded, shape)
-    return _dataset(request, calls, phased, arrays, names)
+    sizes = row_chunks(contigs.size, facts.rows, facts.rows)
+    parts = Located(request.source, request.header).parts(arrays["blocks"], arrays["places"], sizes)
+    pieces = {
+        k: (*part, contigs[part[2] : part[2] + n].copy())
+        for k, (part, n) in enumerate(zip(parts, sizes, strict=True))
+    }
+    reader = CallReader(request.source, request.header, found.shape, found.haploid, memory, pieces)
+    return _dataset(request, reader, facts, arrays, names, chunks)
+
+
+class _Facts(NamedTuple):
+    """What is known of calls once they are read."""
+
+    ploidy: int
+    dtype: str
+    rows: int
+    """Records of a part."""
+    plain: bool
+
+
+def _read(request: Request, store: Folder | Memory) -> tuple[Found, _Facts]:
+    """Read a file once, and put its calls into a store."""
+    writers: list[CallWriter] = []
+
+    def sink(shape: Shape) -> CallWriter:
+        for writer in writers:
+            writer.close()
+        writers.append(CallWriter(store, shape))
+        return writers[-1]
+
+    try:
+        found, writer = request.scan(sink)
+        contigs = np.concatenate([part.contigs for part in found.labels])
+        plain = writer.finish(contigs, found.haploid)
+    finally:
+        for writer in writers:
+            writer.close()
+    shape = found.shape
+    return found, _Facts(shape.ploidy, shape.dtype.str, writer.rows, plain)
 
 
 def _dataset(
     request: Request,
-    calls: Any,
-    phased: Any,
+    store: Folder | CallReader,
+    facts: _Facts,
     arrays: dict[str, NDArray[Any]],
     names: dict[str, list[str]],
+    chunks: int | None,
 ) -> xr.Dataset:
+    dtype = np.dtype(facts.dtype)
+    shape = arrays["variant_position"].size, len(request.names), facts.ploidy
+    file = CallFile(store, shape, dtype, facts.rows, request.key(), plain=facts.plain)
+    row = shape[1] * shape[2] * dtype.itemsize
+    rows = facts.rows * max(_CHUNK_BYTES // (row * facts.rows), 1)
+    sizes = row_chunks(shape[0], "auto" if chunks is None else chunks, rows)
     labels = variables_of(arrays, names)
     fields = field_variables(
         request.fields,
@@ -200,15 +220,15 @@ def _dataset(
         arrays["blocks"],
         arrays["places"],
         int(arrays["counts"].max(initial=1)),
-        calls.chunks[0],
+        sizes,
     )
     variables = {
         "call_genotype": (
             ("variants", "samples", "ploidy"),
-            calls,
+            file.array("calls", sizes),
             {"counted_allele": COUNTED_ALLELE},
         ),
-        "call_genotype_phased": (("variants", "samples"), phased),
+        "call_genotype_phased": (("variants", "samples"), file.array("phased", sizes)),
         **dict(sorted(labels.items(), key=lambda item: _ORDER.index(item[0]))),
         "sample_id": ("samples", np.array(request.names, object)),
         **fields,
@@ -230,13 +250,6 @@ _ORDER = (
     "filter_id",
     "filter_description",
 )
-
-
-def _rows_of_chunk(calls: xr.Variable) -> int:
-    """Return about 64 MB of calls, in whole chunks of the store."""
-    stored = calls.encoding["preferred_chunks"]["variants"]
-    row = max(calls.dtype.itemsize * calls.shape[1] * calls.shape[2], 1)
-    return int(stored) * max(64 * 2**20 // (row * int(stored)), 1)
 
 
 def _places(samples: Sequence[str], known: tuple[str, ...], name: str) -> NDArray[np.intp]:

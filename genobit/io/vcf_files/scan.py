@@ -66,14 +66,14 @@ class Span:
 
 
 class Chunk(Protocol):
-    """Arrays that calls are read into."""
+    """What calls are handed to."""
 
-    calls: NDArray[Any]
-    phased: NDArray[np.uint8]
+    def put(self, first: int, calls: NDArray[Any], phased: NDArray[np.bool_]) -> None:
+        """Take calls (records, samples, ploidy) and which are phased, from a record on."""
 
 
 class Sink(Protocol):
-    """What calls are handed to."""
+    """What gives room for calls."""
 
     def room(self, rows: int) -> Iterator[tuple[Any, int, int]]:
         """Yield chunks for the next rows, the first row in each, and the number of rows."""
@@ -122,12 +122,12 @@ def scan(
     spans: Sequence[Span],
     chosen: NDArray[np.intp] | None,
     wanted: Callable[[Records, list[str]], NDArray[np.bool_] | None],
-    sink: Callable[[Shape], Sink | None],
+    sink: Callable[[Shape], Sink],
 ) -> tuple[Found, Any]:
     """Pass over spans of a file, again if a later call needs a larger ploidy than those before.
 
-    ``wanted`` returns which records to keep, or None for all. ``sink`` makes what calls are handed
-    to; without one they are checked only.
+    ``wanted`` returns which records to keep, or None for all. ``sink`` makes what gives room for
+    calls.
     """
     shape, first = Shape(2, np.dtype(np.int8), len(header.samples), chosen), True
     while True:
@@ -149,7 +149,7 @@ class _Pass:
         source: Source,
         header: Header,
         found: Found,
-        sink: Sink | None,
+        sink: Sink,
         pool: ThreadPoolExecutor,
         *,
         first: bool,
@@ -212,10 +212,7 @@ class _Pass:
     def take(self, records: Records) -> None:
         self.found.places.append(np.stack([records.starts, records.stops]) + records.shift)
         shape, at = self.found.shape, 0
-        rows = (
-            iter([(None, 0, len(records))]) if self.sink is None else self.sink.room(len(records))
-        )
-        for chunk, first, n in rows:
+        for chunk, first, n in self.sink.room(len(records)):
             part = records.chosen(slice(at, at + n))
             at += n
             done = self.pool.submit(read_part, self.found.form, part, shape, chunk, first)
@@ -241,38 +238,27 @@ class _Pass:
         for contig, which in haploid.items():
             found.haploid[contig] = found.haploid.get(contig, False) | which
         found.short |= bool(report[SHORT])
-        if self.sink is not None:
-            self.sink.filled(chunk, n, short=bool(report[SHORT]))
+        self.sink.filled(chunk, n, short=bool(report[SHORT]))
 
 
 def read_part(
-    form: TextFormat | BcfFormat, records: Records, shape: Shape, chunk: Chunk | None, first: int
+    form: TextFormat | BcfFormat, records: Records, shape: Shape, chunk: Chunk, first: int
 ) -> tuple[Labels, NDArray[np.int64], Haploid]:
     """Read labels and calls of some records; return the samples that have haploid calls too."""
     labels = form.labels(records)
-    if chunk is None:
-        calls, phased = np.empty(shape.ploidy, shape.dtype), np.empty(1, np.uint8)
-        report = form.calls(records, shape.ploidy, calls, phased, (0, 0))
-        if report[STATUS] == vcf_text.FINE and report[SHORT] and shape.ploidy > 1:
-            chunk = _Scratch(len(records), shape)
-            first = 0
-    if chunk is not None:
-        rows = slice(first, first + len(records))
-        report = read_calls(form, records, shape, chunk.calls[rows], chunk.phased[rows])
-    if report[STATUS] not in (vcf_text.FINE, vcf_text.PLOIDY, vcf_text.WIDE):
-        raise form.fault(records, report)
+    calls = np.empty((len(records), shape.kept, shape.ploidy), shape.dtype)
+    phased = np.empty((len(records), shape.kept), np.uint8)
+    report = read_calls(form, records, shape, calls, phased)
     haploid: Haploid = {}
-    if chunk is not None and report[STATUS] == vcf_text.FINE and report[SHORT] and shape.ploidy > 1:
-        found = (chunk.calls[rows, :, 0] >= 0) & is_haploid(chunk.calls[rows])
-        for contig in np.unique(records.contigs).tolist():
-            haploid[contig] = found[records.contigs == contig].any(axis=0)
+    if report[STATUS] == vcf_text.FINE:
+        chunk.put(first, calls, phased.view(bool))
+        if report[SHORT] and shape.ploidy > 1:
+            found = (calls[:, :, 0] >= 0) & is_haploid(calls)
+            for contig in np.unique(records.contigs).tolist():
+                haploid[contig] = found[records.contigs == contig].any(axis=0)
+    elif report[STATUS] not in (vcf_text.PLOIDY, vcf_text.WIDE):
+        raise form.fault(records, report)
     return labels, report, haploid
-
-
-class _Scratch:
-    def __init__(self, rows: int, shape: Shape) -> None:
-        self.calls = np.empty((rows, shape.kept, shape.ploidy), shape.dtype)
-        self.phased = np.empty((rows, shape.kept), np.uint8)
 
 
 def read_calls(

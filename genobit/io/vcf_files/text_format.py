@@ -95,7 +95,7 @@ class TextFormat(Format):
     def labels(self, records: Records) -> Labels:
         """Return the labels of located records."""
         n, where = len(records), records.where
-        buffer = np.empty(int((where[:, 6] - where[:, 1]).sum()), np.uint8)
+        buffer = np.empty(int((where[:, 6] - where[:, 1] - 1).sum()), np.uint8)
         ids, filters = np.empty((n, 2), np.int64), np.empty((n, 2), np.int64)
         alleles = np.empty((int(records.alleles.sum()), 2), np.int64)
         plain = vcf_labels.copy_labels(

@@ -54,6 +54,27 @@ def test_pack_haplotypes__equals_the_definition(
     np.testing.assert_array_equal(out[1], words_of(~np.isnan(h)))
 
 
+@given(seeds, st.sampled_from(TAILS), missing, st.sampled_from([1, 2, 3]))
+def test_pack_plain__equals_the_definition(
+    seed: int, samples: int, absent: float, ploidy: int
+) -> None:
+    calls = random_calls(seed, 3, samples, missing=absent, ploidy=ploidy)
+    n = samples * ploidy
+    out = np.full((2, 3, -(-n // 64)), ~np.uint64(0))
+    assert pack.pack_plain(calls.reshape(-1), n, out) == (False, (calls < 0).any())
+    h = haplotypes(calls)
+    np.testing.assert_array_equal(out[0], words_of(h == 1))
+    np.testing.assert_array_equal(out[1], words_of(~np.isnan(h)))
+
+
+@given(st.sampled_from(TAILS), st.data(), st.sampled_from([-2, 2, 127]))
+def test_pack_plain__finds_any_other_call(n: int, data: st.DataObject, other: int) -> None:
+    calls = np.zeros((2, n), np.int8)
+    calls[data.draw(st.integers(0, 1)), data.draw(st.integers(0, n - 1))] = other
+    out = np.empty((2, 2, -(-n // 64)), np.uint64)
+    assert pack.pack_plain(calls.reshape(-1), n, out) == (True, other < 0)
+
+
 @given(seeds, st.sampled_from(TAILS), st.integers(1, 3))
 def test_pack_dosages__of_another_allele(seed: int, samples: int, allele: int) -> None:
     calls = np.random.default_rng(seed).integers(-1, 4, (2, samples, 2)).astype(np.int8)
