@@ -15,7 +15,8 @@ from genobit.data.contigs import contigs_in, renamed
 from genobit.data.joining import with_report
 from genobit.data.labels import text
 from genobit.engine.files import local_path
-from genobit.io.tables import TextTable, decoded, frame_of, read_text, require_equal_widths
+from genobit.io._plain_tables import FEW, REAL, read_plain
+from genobit.io.tables import MISSING, TextTable, decoded, frame_of, require_equal_widths, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +37,7 @@ _KNOWN = {
         "rate", "rrate", "ratecmmb", "combinedratecmmb", "recrate", "recombinationrate", "cmmb",
     ),
 }  # fmt: skip
+_NUMBER, _PLAIN_NUMBER = re.compile(r"[-+.\deE]+"), re.compile(r"0|[1-9][0-9]{0,17}")
 #: Columns of PLINK's files without a header, by their number: .map and .bim.
 _PLINK = {4: ["contig", "id", "cm", "position"], 6: ["contig", "id", "cm", "position", "a1", "a2"]}
 
@@ -149,20 +151,53 @@ def with_genetic_positions(ds: xr.Dataset, source: Any) -> xr.Dataset:
 def _read(path: Path) -> pd.DataFrame:
     """Return the columns of a file; those of PLINK have no header."""
     text = decoded(path)
-    first, number = text.split("\n", 1)[0].split(), re.compile(r"[-+.\deE]+")
-    if len(first) < 3 or not all(map(number.fullmatch, first[2:4])):
-        return read_text(path).parsed(as_text=[])
+    first = text[: text.find("\n") + 1 or None].split()
+    if len(first) < 3 or not all(map(_NUMBER.fullmatch, first[2:4])):
+        header, _, body = text.partition("\n")
+        found = _plain(header.removeprefix("#").split("\t" if "\t" in header else None), body)
+        if found is None or any(map(_is_altered, _contigs_in(found))):
+            return table_of(path.name, text).parsed(as_text=[])
+        return found
     if len(first) not in _PLINK:
         raise ValueError(
             f"{path.name} has no header and {len(first)} columns: add a line of names, such as "
             "position rate cM"
         )
     names = _PLINK[len(first)]
-    plain = require_equal_widths(path.name, text, len(names))
-    found = TextTable(path.name, names, r"\s+", text, plain=plain).parsed(["contig"])
+    found = _plain(names, text)
+    if found is None:
+        plain = require_equal_widths(path.name, text, len(names))
+        found = TextTable(path.name, names, r"\s+", text, plain=plain).parsed(["contig"])
     if not found["cm"].astype(bool).any():
         raise ValueError(f"all genetic positions of {path.name} are 0: give a genetic map")
     return found
+
+
+def _plain(columns: list[str], body: str) -> pd.DataFrame | None:
+    """Return the columns of a map that Arrow can read: numbers, and contigs as categories."""
+    found = _columns_found(columns)
+    if '"' in body or '"' in "".join(columns) or len(set(columns)) < len(columns):
+        return None
+    if found["cm"] is not None:
+        found["rate"] = None  # not needed
+    kinds = {name: FEW if key == "contig" else REAL for key, name in found.items() if name}
+    read = read_plain(body.encode(), columns, kinds) if kinds else None
+    if read is None:
+        return None
+    contig = found["contig"]
+    if contig is not None:
+        read[contig] = pd.Categorical.from_codes(*read[contig])
+    return pd.DataFrame(read)
+
+
+def _contigs_in(frame: pd.DataFrame) -> list[str]:
+    contig = _columns_found(list(frame.columns))["contig"]
+    return [] if contig is None else frame[contig].cat.categories.tolist()
+
+
+def _is_altered(name: str) -> bool:
+    """Return whether pandas takes a contig for missing, or writes its number in another way."""
+    return name in MISSING or bool(_NUMBER.fullmatch(name) and not _PLAIN_NUMBER.fullmatch(name))
 
 
 class _Columns(NamedTuple):
@@ -178,12 +213,17 @@ class _Columns(NamedTuple):
     is_rate: bool
 
 
-def _columns(frame: pd.DataFrame, what: str) -> _Columns:
-    by_name = {re.sub(r"[^a-z]", "", str(name).lower()): name for name in frame.columns}
-    found = {
+def _columns_found(columns: Iterable[Any]) -> dict[str, Any]:
+    """Return the name of each column of `_KNOWN`, None if the table lacks it."""
+    by_name = {re.sub(r"[^a-z]", "", str(name).lower()): name for name in columns}
+    return {
         column: next((by_name[name] for name in names if name in by_name), None)
         for column, names in _KNOWN.items()
     }
+
+
+def _columns(frame: pd.DataFrame, what: str) -> _Columns:
+    found = _columns_found(frame.columns)
     if found["position"] is None or (found["cm"] is None and found["rate"] is None):
         lacking = "position" if found["position"] is None else "cM or rate"
         raise ValueError(

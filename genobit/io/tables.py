@@ -105,19 +105,23 @@ def read_text(path: str | os.PathLike[str]) -> TextTable:
     for repeated column names, and for lines that are too short.
     """
     file = local_path(path, "join")
-    lines = decoded(file).split("\n", 1)
-    header, body = lines[0], lines[1] if len(lines) > 1 else ""
+    return table_of(file.name, decoded(file))
+
+
+def table_of(name: str, text: str) -> TextTable:
+    """Return the table of a text that `decoded` returned, as `read_text` does."""
+    header, _, body = text.partition("\n")
     separator = next((mark for mark in "\t,;" if mark in header), r"\s+")
     plain = ""
     if separator == r"\s+":
         columns = header.split()
-        plain = require_equal_widths(file.name, body, len(columns))
+        plain = require_equal_widths(name, body, len(columns))
     else:
         columns = [name.strip() for name in next(csv.reader([header], delimiter=separator))]
     if columns:
         columns[0] = columns[0].removeprefix("#")
-    require_unique(file.name, columns)
-    return TextTable(file.name, columns, separator, body, plain=plain)
+    require_unique(name, columns)
+    return TextTable(name, columns, separator, body, plain=plain)
 
 
 def read_samples(path: str | os.PathLike[str], convention: str) -> TextTable:

@@ -58,6 +58,38 @@ def test_files_that_are_no_map__are_refused_by_name(tmp_path, name, text, words)
         read_genetic_map(tmp_path / name)
 
 
+CONTIGS = ["1", "01", "1.0", "chr1", "NA", "X", '"1"', "-1", "True", "e1"]
+TABLES = [
+    "pos chr cM rate\n5 {} 1 x\n7 {} 2.5 3\n",
+    "pos\tchr\tcM\n5\t{}\t1e-3\n",
+    "pos;chr;cM\n5;{};1\n",
+    "pos chr cM\n5 {} NA\n",
+    "#pos chr cM\n5 {} inf\n",
+    "pos chr cM\n5 {} 1\n5 {}\n",
+    "pos\tchr\tcM\n5\t{}\t\n",
+    "{} a 1.5 5\n{} b 2 7\n",
+    "pos chr cM pos\n5 {} 1 2\n",
+    "pos chr rate\n5 {} 1\n1000005 {} 0\n",
+]
+
+
+@pytest.mark.parametrize("contig", CONTIGS)
+@pytest.mark.parametrize("text", TABLES)
+def test_arrow_and_pandas__read_the_same_map(tmp_path, monkeypatch, contig, text):
+    path = tmp_path / "a.txt"
+    path.write_text(text.replace("{}", contig))
+
+    def read() -> tuple[object, str]:
+        try:
+            return read_genetic_map(path).to_numpy().tolist(), ""
+        except ValueError as error:
+            return None, str(error)
+
+    found = read()
+    monkeypatch.setattr("genobit.io.genetic_map.read_plain", lambda *_: None)
+    assert found == read()
+
+
 def test_a_byte_order_mark_and_equal_fields__are_read(tmp_path):
     path = tmp_path / "a.map"
     path.write_bytes(b"\xef\xbb\xbf1 rs1 1 1\n1 rs2 2 3\n")
