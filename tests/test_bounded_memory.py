@@ -37,7 +37,7 @@ import pandas as pd
 import xarray as xr
 
 import genobit as gb
-from genobit.data import model
+from genobit.data import layouts
 from genobit.kendall import pairs as tau_pairs
 from genobit.io import resumable_zarr as streams
 from genobit.io.trees import Phylogeny
@@ -78,7 +78,7 @@ def packed(samples, mib, chunk=2):
         {"variant_position": ("variants", np.arange(1, variants + 1) * 100)},
         attrs=layout.to_attributes(),
     )
-    ds = model.mark_bits(ds, layout)
+    ds = layouts.mark_bits(ds, layout)
     if samples > 2**14:
         return ds
     return ds.assign_coords(sample_id=("samples", np.array([f"s{k}" for k in range(samples)])))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genobit.data import model
+from genobit.data import layouts, model
 from genobit.data.labels import decoded, text
 from genobit.data.other_set import BITS, OBSERVATIONS
 
@@ -122,7 +122,7 @@ def unmet_need(ds: xr.Dataset, method: str) -> str:
     >>> unmet_need(ds, "grm"), unmet_need(ds.isel(ploidy=[0]), "grm"), unmet_need(ds, "ld_clump")
     ('', 'ploidy 2 (here 1): ds.isel(ploidy=[0, 0])', 'variant_position')
     """
-    needs, layout = METHODS[method].needs, model.layout_of(ds)
+    needs, layout = METHODS[method].needs, layouts.layout_of(ds)
     found = _unmet_by_calls(ds, needs) if layout is None else _unmet_by_planes(layout, needs)
     if found:
         return found
@@ -174,7 +174,7 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
     """
     named = phenotypes(ds)
     notes = {
-        "linkage": _statistics(ds, model.layout_of(ds)),
+        "linkage": _statistics(ds, layouts.layout_of(ds)),
         "interactions": f"a variable along samples, such as {named[0]!r}" if named else "",
     }
     listed = [

@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 from dask.base import is_dask_collection
 
-from genobit.data import model, packed
+from genobit.data import layouts, model, packed
 from genobit.data.pairs.table import PairTable
 from genobit.engine.gemm.speed import speed
 from genobit.engine.schedule.computing import threads
@@ -63,7 +63,7 @@ class Call:
 
     def genotypes(self, *, phased: bool | None = None) -> Genotypes:
         """Return the sizes of the genotypes."""
-        layout = model.layout_of(self.data)
+        layout = layouts.layout_of(self.data)
         ds, own, planes = packed.by_variants(self.data, phased=phased)
         calls = model.require_genotypes(self.data).size if layout is None else 0
         return Genotypes(

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import columns as table_columns
-from genobit.data import labels, model
+from genobit.data import labels, layouts, model
 from genobit.data.checks import check_one_of
 from genobit.data.contigs import contigs_in, known_contigs, renamed
 from genobit.engine.spelling import did_you_mean
@@ -127,7 +127,7 @@ def with_report(
     """
     logging.getLogger("genobit").log(logging.WARNING if warn else logging.INFO, line)
     # The labels of packed Datasets are coordinates.
-    put = ds.assign if model.layout_of(ds) is None else ds.assign_coords
+    put = ds.assign if layouts.layout_of(ds) is None else ds.assign_coords
     before = str(ds.attrs.get(JOINED, ""))
     return put(variables).assign_attrs({JOINED: f"{before}\n{line}" if before else line})
 

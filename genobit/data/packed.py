@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from genobit.data import labels, model
+from genobit.data import labels, layouts, model
 from genobit.data.contigs import starts_of_contigs
 from genobit.data.packer import pack, plane
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound
@@ -29,7 +29,7 @@ def isel(ds: xr.Dataset, variants: Selection | None, samples: Selection | None) 
     """Select inside the planes of a packed Dataset too; see ``ds.genobit.sel``."""
     from genobit.data import selection_by_label as by_label
 
-    layout = model.layout_of(ds)
+    layout = layouts.layout_of(ds)
     for dim, selection in ((model.VARIANTS, variants), (model.SAMPLES, samples)):
         if selection is None:
             continue
@@ -60,13 +60,13 @@ def by_variants(
     Raises ValueError if the planes have rows along samples, or hold dosages where haplotypes are
     requested.
     """
-    layout = model.layout_of(ds)
+    layout = layouts.layout_of(ds)
     if layout is None:
         ds = pack(
             ds, rows="variants", phased=bool(phased), multiallelic="refuse", missing="keep",
             chunk=chunk, haploid=haploid,
         )  # fmt: skip
-        layout = cast("Layout", model.layout_of(ds))
+        layout = cast("Layout", layouts.layout_of(ds))
         # The kernels have just made these planes, so they need no check.
         return ds, layout, {name: ds[PREFIX + name].data for name in plane_names(ds, layout)}
     if layout.rows != "variants":
@@ -106,7 +106,7 @@ def by_samples(
     """
     from genobit.engine.schedule import by_samples as turn
 
-    layout = model.layout_of(ds)
+    layout = layouts.layout_of(ds)
     if layout is None:
         # Pack before selecting: the rows of a .bed file can only be unpacked directly without a
         # selection.
@@ -135,7 +135,7 @@ def by_samples(
 
 def rows(ds: xr.Dataset) -> list[da.Array]:
     """Return the planes of a Dataset in its own orientation; genotypes are packed first."""
-    layout = model.layout_of(ds)
+    layout = layouts.layout_of(ds)
     if layout is None:
         return list(by_variants(ds, phased=None)[2].values())
     return list(_planes(ds, layout).values())
@@ -145,7 +145,7 @@ def in_chunks_of_samples(ds: xr.Dataset) -> xr.Dataset:
     """Pack genotypes in the chunks that sums over variants take; keep a packed Dataset."""
     from genobit.engine.schedule.by_samples import variant_chunk
 
-    if model.layout_of(ds) is not None:
+    if layouts.layout_of(ds) is not None:
         return ds
     return pack(
         ds,
@@ -259,4 +259,4 @@ def _isel_bits(
         PREFIX + name: plane(select_bits(words, bits), layout) for name, words in planes.items()
     }
     out = rest.assign(selected).assign_attrs(chosen.to_attributes())
-    return model.mark_bits(out, chosen), chosen
+    return layouts.mark_bits(out, chosen), chosen

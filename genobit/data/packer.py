@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from genobit.data import labels, model, result_labels
+from genobit.data import labels, layouts, model, result_labels
 from genobit.data.checks import check_one_of
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 
@@ -49,7 +49,7 @@ def pack(
     check_one_of("rows", rows, ("variants", "samples"))
     check_one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
     check_one_of("missing", missing, ("keep", "refuse"))
-    if model.layout_of(ds) is not None:
+    if layouts.layout_of(ds) is not None:
         msg = "the Dataset is packed already; pack the genotypes it was made of"
         raise ValueError(msg)
     source = model.require_genotypes(ds)
@@ -177,7 +177,7 @@ def _packed_dataset(
     attributes[model.COUNTED_ALLELE] = calls.attrs.get(
         model.COUNTED_ALLELE, "allele 1 (variant_allele[:, 1])"
     )
-    return model.mark_bits(xr.Dataset(variables, coords, attributes), layout)
+    return layouts.mark_bits(xr.Dataset(variables, coords, attributes), layout)
 
 
 def plane(words: da.Array, layout: Layout) -> xr.Variable:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.data import model
+from genobit.data import layouts, model
 from genobit.data.estimates import PACKED, lazy
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def sel(call: Call) -> Estimate:
 
 
 def _samples(ds: xr.Dataset) -> int:
-    layout = model.layout_of(ds)
+    layout = layouts.layout_of(ds)
     return 0 if layout is None else layout.bits // layout.ploidy
 
 

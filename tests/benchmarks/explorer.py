@@ -25,7 +25,7 @@ MAKE_DATA = """
 import numpy as np
 import xarray as xr
 import genobit
-from genobit.data import model
+from genobit.data import layouts, model
 from genobit.engine.bits.layout import Layout, words_for
 
 n_variants, n_haplotypes = 1_000_000, 1_000
@@ -48,7 +48,7 @@ ds = xr.Dataset(
     },
     attrs=layout.to_attributes(),
 )
-bits = model.mark_bits(ds, layout)
+bits = layouts.mark_bits(ds, layout)
 """
 SHOW = "explorer = bits.genobit.explore.ld()\nexplorer"
 

@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 
 import genobit as gb
-from genobit.data import model
+from genobit.data import layouts
 from genobit.engine.bits import pack
 from genobit.engine.bits.layout import Layout, tail_mask, words_for
 from genobit.engine.bits.planes import Planes
@@ -65,7 +65,7 @@ def haplotypes(variants: int, bits: int) -> xr.Dataset:
     """A packed Dataset of random haplotypes, in memory."""
     layout = Layout("haplotype", "variants", bits, 2)
     planes = {"plane_alt": (("variants", "words"), random_planes(variants, bits, 1)[0])}
-    return model.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
+    return layouts.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
 
 
 def drain(product: str, a: Planes, b: Planes) -> None:

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.data import model
+from genobit.data import layouts, model
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 
@@ -100,28 +100,28 @@ def packed() -> xr.Dataset:
 def test_layout_of__refuses(change: object, message: str) -> None:
     ds = change(packed())
     with pytest.raises(ValueError, match=message):
-        model.layout_of(ds)
+        layouts.layout_of(ds)
 
 
 def test_layout_of__a_dataset_that_is_not_packed() -> None:
-    assert model.layout_of(cohort(random_calls(1, 5, 4))) is None
+    assert layouts.layout_of(cohort(random_calls(1, 5, 4))) is None
 
 
 def test_layout_of__after_variants_were_selected_or_labels_added() -> None:
     ds = packed()
-    layout = model.layout_of(ds)
+    layout = layouts.layout_of(ds)
     assert layout is not None
-    assert model.layout_of(ds.isel(variants=[3, 1])) == layout
-    assert model.layout_of(ds.isel(variants=0, drop=False).expand_dims("variants")) == layout
-    assert model.layout_of(ds.assign_coords(population=("samples", ["a"] * 70))) == layout
+    assert layouts.layout_of(ds.isel(variants=[3, 1])) == layout
+    assert layouts.layout_of(ds.isel(variants=0, drop=False).expand_dims("variants")) == layout
+    assert layouts.layout_of(ds.assign_coords(population=("samples", ["a"] * 70))) == layout
 
 
 def test_layout_of__sees_samples_joined_or_aligned() -> None:
     ds = packed().set_index(samples="sample_id")
     with pytest.raises(ValueError, match=r"\.genobit\.isel"):
-        model.layout_of(ds.sel(samples=["s3", "s1"]))
+        layouts.layout_of(ds.sel(samples=["s3", "s1"]))
     with pytest.raises(ValueError, match=r"\.genobit\.isel"):
-        model.layout_of(ds.reindex(samples=["s1", "s0"]))
+        layouts.layout_of(ds.reindex(samples=["s1", "s0"]))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_planes_that_may_be_joined_copied_and_sent() -> None:
         pickle.loads(pickle.dumps(ds)),
         ds.assign_coords(x=("samples", np.zeros(70))),
     ):
-        assert model.layout_of(other) == model.layout_of(ds)
+        assert layouts.layout_of(other) == layouts.layout_of(ds)
         np.testing.assert_array_equal(other.genobit.ld("r"), ds.genobit.ld("r"))
     more = cohort(random_calls(1, 50, 71)).genobit.pack()
     with pytest.raises(ValueError, match="samples"):

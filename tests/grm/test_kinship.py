@@ -352,7 +352,7 @@ import sys
 import dask, numpy as np, xarray as xr
 import genobit as gb
 from tests.memory import peak_gib
-from genobit.data import model
+from genobit.data import layouts
 from genobit.engine.bits.layout import Layout
 
 n = 16_000
@@ -364,7 +364,7 @@ for plane in (carrier, hom_alt):
 layout = Layout("dosage", "samples", 1024, 1)
 planes = {"plane_carrier": (("samples", "words"), carrier)}
 planes["plane_hom_alt"] = ("samples", "words"), hom_alt
-ds = model.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
+ds = layouts.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
 with gb.set_options(chunk_rows=1024), dask.config.set(scheduler="threads", num_workers=2):
     keep = ds.genobit.unrelated(0.354)
     assert keep.sum() == n - 16

@@ -156,7 +156,7 @@ import sys
 import dask, dask.array as da, numpy as np, xarray as xr
 import genobit as gb
 from tests.memory import peak_gib
-from genobit.data import model
+from genobit.data import layouts
 from genobit.engine.bits.layout import Layout, tail_mask
 
 n, variants, chunk = 10_000, 100_000, 2048
@@ -179,7 +179,7 @@ ds = xr.Dataset(
     {name: (("variants", "words"), plane) for name, plane in named.items()},
     attrs=layout.to_attributes(),
 )
-ds = model.mark_bits(ds, layout)
+ds = layouts.mark_bits(ds, layout)
 with dask.config.set(scheduler="threads", num_workers=2):
     ds.genobit.grm().to_zarr(sys.argv[1] + "/grm.zarr", consolidated=False)
 print(peak_gib())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from genobit.data import model
+from genobit.data import layouts, model
 from genobit.engine.bits.layout import Layout
 from genobit.ld.kernels import row_pairs
 from genobit.ld.kernels.r2 import R2, _statistic, correlation, inverse_root
@@ -71,4 +71,4 @@ def test_more_samples_are_refused() -> None:
             ds.genobit.pack()
     layout = Layout("haplotype", "variants", 2 * MOST + 2, 2)
     with pytest.raises(ValueError, match=rf"packed Dataset has {MOST + 1:,} samples of ploidy 2"):
-        model.layout_of(xr.Dataset(attrs=layout.to_attributes()))
+        layouts.layout_of(xr.Dataset(attrs=layout.to_attributes()))

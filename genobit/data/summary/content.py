@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.data import availability, model
+from genobit.data import availability, layouts, model
 from genobit.data.contigs import contigs_in
 from genobit.data.joining import JOINED
 from genobit.data.labels import text
@@ -60,7 +60,7 @@ def genotypes(ds: xr.Dataset, *, look: bool = True) -> Genotypes | None:
     Only a few chunks of lazy genotypes are computed (`genobit.engine.schedule.peek`), and no
     genotypes are read unless ``look``.
     """
-    layout = model.layout_of(ds)
+    layout = layouts.layout_of(ds)
     if layout is None and model.CALL_GENOTYPE not in ds:
         return None
     if layout is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.data import labels, model
+from genobit.data import labels, layouts, model
 from genobit.engine.extras import require
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
@@ -132,7 +132,7 @@ def to_pgen(
     """
     ds = require_dataset(ds, "to_pgen")
     half = HALF_REMEDY
-    if model.layout_of(ds) is not None:
+    if layouts.layout_of(ds) is not None:
         ds, half = unpacked(ds), HALF_REMEDY_OF_PLANES
     calls = model.require_genotypes(ds)
     _require_ploidy(calls)

@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
 
-from genobit.data import model, packed
+from genobit.data import layouts, model, packed
 from genobit.engine.bits.layout import Layout
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.blocks import as_rows, joined, ordered
@@ -136,7 +136,7 @@ def _paths(prefix: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
 
 
 def _require_diploid(ds: xr.Dataset) -> None:
-    layout = model.layout_of(ds)
+    layout = layouts.layout_of(ds)
     if layout is None:
         ploidy = model.require_genotypes(ds).sizes[model.PLOIDY]
     else:
@@ -154,7 +154,7 @@ def _bed_rows(ds: xr.Dataset) -> da.Array:
     """Return the rows of the .bed lazily: uint8 (variants, bytes)."""
     from genobit.io.kernels.bed import clear_padding
 
-    bed = None if model.layout_of(ds) is not None else bed_source(ds[model.CALL_GENOTYPE])
+    bed = None if layouts.layout_of(ds) is not None else bed_source(ds[model.CALL_GENOTYPE])
     if bed is not None:
         stored = bed.raw_array(row_chunk(bed.bytes_per_row))
         return da.map_blocks(clear_padding, stored, bed.n_samples, dtype=np.uint8)

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from dask.delayed import Delayed
 
-from genobit.data import labels, model
+from genobit.data import labels, layouts, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
@@ -120,7 +120,7 @@ def to_vcf(ds: xr.Dataset, path: str | os.PathLike[str], *, overwrite: bool = Fa
     ds = require_dataset(ds, "to_vcf")
     place = local_path(path, "to_vcf", WRITE).absolute()
     end = END if _is_compressed(place) else b""
-    if model.layout_of(ds) is not None:
+    if layouts.layout_of(ds) is not None:
         ds = unpacked(ds)
     calls = model.require_genotypes(ds)
     fixed = {name: values for name, (_, values) in fixed_columns(ds, "a VCF").items()}

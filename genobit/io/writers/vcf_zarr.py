@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model
+from genobit.data import labels, layouts, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
 from genobit.io._new_store import new_store
@@ -145,7 +145,7 @@ def _described(ds: xr.Dataset) -> xr.Dataset:
     variables |= {name: xr.Variable(dims, x) for name, (dims, x) in columns.items()}
     marks = {k: x for k, x in ds[model.SAMPLE_ID].attrs.items() if labels.JOINED.get(k) == x}
     variables[model.SAMPLE_ID].attrs = marks
-    if model.layout_of(ds) is None:
+    if layouts.layout_of(ds) is None:
         counts = labels.known_allele_counts(ds)
         variables[model.CALL_GENOTYPE] = checked_calls(variables[model.CALL_GENOTYPE], counts)
     if _LENGTH not in variables:
@@ -157,7 +157,7 @@ def _described(ds: xr.Dataset) -> xr.Dataset:
 
 def _with_calls(ds: xr.Dataset) -> xr.Dataset:
     """Return a Dataset with calls (variants, samples, ploidy), unpacked if they are planes."""
-    if model.layout_of(ds) is not None:
+    if layouts.layout_of(ds) is not None:
         return unpacked(ds)
     calls = model.require_genotypes(ds)
     # These attributes name the file that was read, not the store.

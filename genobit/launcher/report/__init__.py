@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genobit.data import model
+from genobit.data import layouts, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.options import set_options
 from genobit.engine.progress import bar
@@ -59,7 +59,7 @@ def write(
         msg = f"a report cannot be written as {target.name!r}; end the name with .html"
         raise ValueError(msg)
     names = _checked(sections)
-    if model.layout_of(ds) is None:
+    if layouts.layout_of(ds) is None:
         model.require_genotypes(ds)
     cohort = Cohort(ds, colouring_of(ds, colour_by, "samples"))
     watch = Stopwatch()

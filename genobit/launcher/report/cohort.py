@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.data import model
+from genobit.data import layouts, model
 from genobit.data.autosomes import choose
 from genobit.data.availability import unmet_need
 from genobit.data.contigs import contigs_in
@@ -74,7 +74,7 @@ class Cohort:
 
     def _packed(self, places: NDArray[np.intp]) -> xr.Dataset:
         chosen = self.ds.genobit.isel(variants=places)
-        if model.layout_of(chosen) is None:
+        if layouts.layout_of(chosen) is None:
             chosen = chosen.genobit.pack()
         size = sum(plane.nbytes for plane in chosen.data_vars.values())
         # Several sections read the planes, so they are computed once if they fit.

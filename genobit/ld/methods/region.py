@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from genobit.data import columns, labels, model
+from genobit.data import columns, labels, layouts, model
 from genobit.data import selection_by_label as by_label
 from genobit.data.contigs import contigs_in
 from genobit.data.regions import known_contig, parse_region
@@ -135,7 +135,7 @@ def region_view(
 
 def study_of(ds: xr.Dataset, association: Any, p: str | None, *, log10: bool) -> Study:
     """Match a table of p-values to the variants of a Dataset."""
-    bits = ds if model.layout_of(ds) is not None else ds.genobit.pack()
+    bits = ds if layouts.layout_of(ds) is not None else ds.genobit.pack()
     position = labels.values_along(bits, model.VARIANT_POSITION, model.VARIANTS)
     if position is None:
         raise KeyError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model
+from genobit.data import labels, layouts, model
 from genobit.data.checks import check_number, check_share
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class MaskMethods:
         }
         rules = _rules({name: limit for name, limit in given.items() if limit is not None})
         ds = self._ds
-        if model.layout_of(ds) is not None:
+        if layouts.layout_of(ds) is not None:
             msg = "mask_calls() takes calls, and these are packed: mask the calls, then call pack()"
             raise ValueError(msg)
         calls, phase = model.require_genotypes(ds), model.phase_of(ds)

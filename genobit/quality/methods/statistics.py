@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from genobit.data import autosomes as chromosomes
-from genobit.data import model, packed, result_labels
+from genobit.data import layouts, model, packed, result_labels
 from genobit.data.checks import check_one_of, check_share
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options
@@ -52,7 +52,7 @@ class QualityMethods:
         """
         from genobit.data.frequency import allele_frequency
 
-        layout = model.layout_of(self._ds)
+        layout = layouts.layout_of(self._ds)
         if layout is not None and layout.kind == "haplotype":
             ds, layout, planes = packed.by_variants(self._ds, phased=None)
             found = allele_frequency(planes, layout)
