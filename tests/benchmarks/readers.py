@@ -12,6 +12,7 @@ import dask
 import numpy as np
 
 import genobit as gb
+from genobit.io.writers._vcf_text import END, bgzf
 
 from .measure import Row, rates, ratio
 from .opening import openings
@@ -31,7 +32,7 @@ def readers(*, quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
         yield from _statistics(Path(folder), 10_000 if quick else 100_000)
         yield from _bgen(Path(folder), 2_000 if quick else 20_000)
-        yield from _vcf(Path(folder), 2_000 if quick else 20_000)
+        yield from _vcf(Path(folder), quick=quick)
 
 
 def _statistics(folder: Path, variants: int) -> Iterator[Row]:
@@ -61,29 +62,76 @@ def _bgen(folder: Path, variants: int) -> Iterator[Row]:
     yield _row(what, ours, "plink2 --make-pgen", _plink2(folder, command), variants)
 
 
-def _vcf(folder: Path, variants: int) -> Iterator[Row]:
-    samples = 2_504
-    stem = _bed(folder / "calls", variants, samples)
-    kinds = {
-        "VCF, plain": ("--vcf", ["vcf"], "out.vcf"),
-        "VCF of bgzip": ("--vcf", ["vcf", "bgz"], "out.vcf.gz"),
-        "BCF": ("--bcf", ["bcf"], "out.bcf"),
-    }
-    for kind, (option, form, name) in kinds.items():
-        _plink2(folder, ["--bfile", stem, "--export", *form])()
-        path, cache = folder / name, folder / "cache"
-        plink2 = _plink2(folder, [option, path, "--make-pgen"])
+def _vcf(folder: Path, *, quick: bool) -> Iterator[Row]:
+    """VCF and BCF: many samples with GT alone, one sample, and GT:DP:GQ."""
+    shares = {False: 1, True: 10}[quick]
+    sizes = {"GT": (20_000, 2_504), "GT:DP:GQ": (10_000, 1_000), "one sample": (300_000, 1)}
+    for what, (variants, samples) in sizes.items():
+        n = variants // shares
+        path = folder / "made.vcf.gz"
+        if what == "GT":
+            stem = _bed(folder / "calls", n, samples)
+            _plink2(folder, ["--bfile", stem, "--export", "vcf", "bgz"])()
+            (folder / "out.vcf.gz").rename(path)
+        else:
+            _with_fields(path, n, samples)
+        made = {"VCF": path}
+        if shutil.which("bcftools"):
+            made["BCF"] = path.with_name("made.bcf")
+            subprocess.run(["bcftools", "view", "-Ob", "-o", made["BCF"], path], check=True)
+        for kind, file in made.items():
+            yield from _of_vcf(folder, file, f"{kind}, {what}", (n, samples))
 
-        def anew(path: Path = path, cache: Path = cache) -> object:
-            shutil.rmtree(cache, ignore_errors=True)
-            return gb.open_vcf(path, cache_dir=cache).genobit.pack().compute()
 
-        def bare(path: Path = path) -> object:
-            return gb.open_vcf(path, cache_dir=False).genobit.pack().compute()
+def _of_vcf(folder: Path, path: Path, kind: str, shape: tuple[int, int]) -> Iterator[Row]:
+    cache = folder / "cache"
+    plink2 = _plink2(folder, [f"--{kind[:3].lower()}", path, "--make-pgen"])
 
-        for ours, how in ((anew, "writing the cache"), (bare, "without a cache")):
-            what = f"{kind} to planes, {how}, {variants:,} variants x {samples:,} samples"
-            yield _row(what, ours, "plink2 --make-pgen", plink2, variants, None)
+    def planes(cache_dir: Any) -> object:
+        packed = gb.open_vcf(path, cache_dir=cache_dir).genobit.pack()
+        return dask.compute(*(plane.data for plane in packed.data_vars.values()))
+
+    def anew() -> object:
+        shutil.rmtree(cache, ignore_errors=True)
+        return planes(cache)
+
+    variants, samples = shape
+    wanted = {"VCF, GT": 0.5, "VCF, GT:DP:GQ": 0.8, "VCF, one sample": 0.4}.get(kind, 0.5)
+    for ours, how, most in (
+        (anew, "writing the cache", 1.0),
+        (lambda: planes(False), "without a cache", wanted),
+    ):
+        what = f"{kind} to planes, {how}, {variants:,} variants x {samples:,} samples"
+        yield _row(what, ours, "plink2 --make-pgen", plink2, variants, 1 / most)
+
+
+def _with_fields(path: Path, variants: int, samples: int) -> None:
+    """Write a VCF of GT, DP and GQ."""
+    rng = np.random.default_rng(2)
+    columns = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT"]
+    names = [f"s{k}" for k in range(samples)]
+    types = [
+        f'##FORMAT=<ID={key},Number=1,Type={kind},Description="">'
+        for key, kind in (("GT", "String"), ("DP", "Integer"), ("GQ", "Integer"))
+    ]
+    head = ["##fileformat=VCFv4.2", "##contig=<ID=22>", *types, "\t".join([*columns, *names])]
+    calls = np.array(["0/0", "0/1", "1/1", "./."])
+    part = max(1_000_000 // samples, 1)
+    with path.open("wb") as file:
+        file.writelines(bgzf("\n".join([*head, ""]).encode()))
+        for first in range(1, variants + 1, part):
+            n = min(part, variants + 1 - first)
+            found = rng.choice(calls, (n, samples), p=[0.6, 0.25, 0.13, 0.02]).tolist()
+            depths = rng.poisson(30, (n, samples)).tolist()
+            qualities = rng.integers(0, 100, (n, samples)).tolist()
+            text = "".join(
+                f"22\t{20 * (first + k)}\trs{first + k}\tA\tC\t100\tPASS\t.\tGT:DP:GQ\t"
+                + "\t".join(map("{}:{}:{}".format, found[k], depths[k], qualities[k]))
+                + "\n"
+                for k in range(n)
+            )
+            file.writelines(bgzf(text.encode()))
+        file.write(END)
 
 
 def _bed(stem: Path, variants: int, samples: int) -> Path:
