@@ -14,7 +14,9 @@ from genobit.data.contigs import comparable_contigs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    _Labels = tuple[NDArray[Any], NDArray[Any], str]
+    _Columns = list[NDArray[Any]]
+    """A label of each member, or its parts: contig, position, identifier."""
+    _Labels = tuple[_Columns, _Columns, str]
     """Labels of the data and of the values, and the name of these labels."""
 
 
@@ -142,19 +144,11 @@ def _labels_of_both(
     # One side may have identifiers, and the other only the coordinate of the dimension.
     label = next((label for label in ours if label in theirs), next(iter(ours)))
     if label not in theirs:
-        return ours[label], next(iter(theirs.values())), label
-    if dim != model.VARIANTS or pd.Index(labels.text(ours[label]), dtype=object).is_unique:
-        return ours[label], theirs[label], label
-    positions = _positions_of_both(data, given)
-    if positions is None:
-        return ours[label], theirs[label], label
-    here, there = (
-        np.array(
-            [f"{place} {own}" for place, own in zip(places, labels.text(own), strict=True)], object
-        )
-        for places, own in ((positions[0], ours[label]), (positions[1], theirs[label]))
-    )
-    return here, there, positions[2]
+        return [ours[label]], [next(iter(theirs.values()))], label
+    unique = dim != model.VARIANTS or pd.Index(labels.text(ours[label]), dtype=object).is_unique
+    positions = None if unique else _positions_of_both(data, given)
+    here, there, of_position = positions or ([], [], label)
+    return [*here, ours[label]], [*there, theirs[label]], of_position
 
 
 def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str) -> bool:
@@ -167,8 +161,7 @@ def _same_labels(data: xr.Dataset | xr.DataArray, given: xr.DataArray, dim: str)
     pairs.append(_contigs_of_both(data, given, dim) or (None, None))
     shared = [(a, b) for a, b in pairs if a is not None and b is not None]
     return bool(shared) and all(
-        a.dtype == b.dtype and pd.Index(a, dtype=object).equals(pd.Index(b, dtype=object))
-        for a, b in shared
+        a.dtype == b.dtype and _index([a]).equals(_index([b])) for a, b in shared
     )
 
 
@@ -183,21 +176,18 @@ def _contigs_of_both(
 
 
 def _positions_of_both(data: xr.Dataset | xr.DataArray, given: xr.DataArray) -> _Labels | None:
-    """Return contig and position of each variant as text, if both sides have them."""
+    """Return contig and position of each variant, if both sides have them."""
     sides = [_dataset(data), _dataset(given)]
     position, dim = model.VARIANT_POSITION, model.VARIANTS
-    parts: dict[str, list[Any]] = {}
+    parts: dict[str, Any] = {}
     both = _contigs_of_both(data, given, dim)
     if both is not None:
-        parts["contig"] = list(both)
+        parts["contig"] = both
     if all(labels.values_along(side, position, dim) is not None for side in sides):
         parts["position"] = [side[position].values for side in sides]
     if not parts:
         return None
-    here, there = (
-        np.array([":".join(map(str, values)) for values in zip(*side, strict=True)], object)
-        for side in zip(*parts.values(), strict=True)
-    )
+    here, there = map(list, zip(*parts.values(), strict=True))
     return here, there, ":".join(parts)
 
 
@@ -225,7 +215,7 @@ def _labels_and_index(
             )
             raise ValueError(msg)
         index = index.get_level_values(label)
-    return ours, index.to_numpy(), label
+    return [ours], [index.to_numpy()], label
 
 
 def is_default(index: pd.Index) -> bool:
@@ -245,19 +235,19 @@ def _require_default(index: pd.Index, label: str, dim: str, name: str) -> None:
 
 
 def _places(
-    ours: NDArray[Any], theirs: NDArray[Any], label: str, dim: str, name: str
+    ours: _Columns, theirs: _Columns, label: str, dim: str, name: str
 ) -> NDArray[np.intp] | slice:
     """Return the index of each of our labels among theirs."""
-    ours, theirs = labels.text(ours, label), labels.text(theirs, name)
-    if ours.shape == theirs.shape and (ours == theirs).all():
+    pairs = [_comparable(*pair, label, name) for pair in zip(ours, theirs, strict=True)]
+    if all(a.shape == b.shape and (a == b).all() for a, b in pairs):
         return slice(None)  # labels may repeat ("." for variants without a name)
-    here, there = pd.Index(ours, dtype=object), pd.Index(theirs, dtype=object)
+    here, there = (_index(list(side)) for side in zip(*pairs, strict=True))
     for known, whose in ((here, "the Dataset"), (there, name)):
         if not known.is_unique:
             k = int(np.flatnonzero(known.duplicated())[0])
             msg = (
                 f"{name} has its labels in another order than the Dataset, and cannot be aligned: "
-                f"{label}[{k}] of {whose} repeats {known[k]!r}; give unique "
+                f"{label}[{k}] of {whose} repeats {_shown(known[k], label)!r}; give unique "
                 "identifiers, or values in the order of the Dataset without labels"
             )
             raise ValueError(msg)
@@ -266,8 +256,32 @@ def _places(
     if lacking.size:
         k = int(lacking[0])
         msg = (
-            f"{name} has no value for {lacking.size:,} of {ours.size:,} {dim}, first for "
-            f"{label}[{k}] = {ours[k]!r}: give a value for each, NaN where it is unknown"
+            f"{name} has no value for {lacking.size:,} of {len(here):,} {dim}, first for "
+            f"{label}[{k}] = {_shown(here[k], label)!r}: give a value for each, NaN where it is "
+            "unknown"
         )
         raise ValueError(msg)
     return places
+
+
+def _comparable(
+    ours: NDArray[Any], theirs: NDArray[Any], label: str, name: str
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return a column of labels of both sides, as text unless both have whole numbers."""
+    if ours.dtype.kind in "iu" and theirs.dtype.kind in "iu":
+        return ours, theirs
+    return labels.text(ours, label), labels.text(theirs, name)
+
+
+def _index(columns: _Columns) -> pd.Index:
+    """Return the index of labels of one or several columns; numbers are compared fastest."""
+    if len(columns) > 1:
+        return pd.MultiIndex.from_arrays(columns)
+    return pd.Index(columns[0], dtype=None if columns[0].dtype.kind in "iu" else object)
+
+
+def _shown(found: Any, label: str) -> str:
+    """Return a label as text: its parts of ``label`` joined by a colon, then its identifier."""
+    parts = [str(part) for part in found] if isinstance(found, tuple) else [str(found)]
+    number = label.count(":") + 1
+    return " ".join([":".join(parts[:number]), *parts[number:]])
