@@ -141,7 +141,7 @@ def open_bgen(
         n_variants=variants.offset.size,
         n_samples=header.samples,
         every_offset=variants.offset[::STRIDE].copy(),
-        dropped=np.setdiff1d(every.offset, variants.offset),
+        dropped=np.setdiff1d(every.offset, variants.offset, assume_unique=True),
         swap=ref == "last",
         threshold=float(hard_call_threshold),
     )
