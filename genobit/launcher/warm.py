@@ -200,6 +200,7 @@ def _readers() -> None:
     import tempfile
     from pathlib import Path
 
+    from genobit.io.alignment import open_alignment
     from genobit.io.vcf import open_vcf
     from genobit.io.writers.vcf import to_vcf
 
@@ -214,6 +215,10 @@ def _readers() -> None:
             found = open_vcf(path, cache_dir=False)
             found.compute()
             found.genobit.pack().compute()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "alignment.phy"
+        path.write_text(f"2 70\na {'ACGT-' * 14}\nb {'ACGTN' * 14}\n")
+        open_alignment(path).genobit.ld("T").compute()
 
 
 ANALYSES: dict[str, Callable[[], None]] = {

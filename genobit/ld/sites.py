@@ -102,8 +102,11 @@ class _Wanted(NamedTuple):
 
 def _present(sets: NDArray[Any]) -> NDArray[np.uint64]:
     """Return the states that valid taxa have at each site, as sets of bits."""
-    valid = np.bitwise_count(sets) == 1
-    return np.bitwise_or.reduce(sets * valid, axis=0).astype(np.uint64)
+    from genobit.ld.kernels.sites import present
+
+    found = np.zeros(sets.shape[1], sets.dtype)
+    present(np.ascontiguousarray(sets), found)
+    return found.astype(np.uint64)
 
 
 def _present_of(values: NDArray[Any], first: int, *, sets: Any) -> NDArray[np.uint64]:
@@ -125,13 +128,13 @@ def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str)
 
 def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return planes (planes, sites, words) of state sets (taxa, sites)."""
-    from genobit.engine.bits.layout import pack_bits
+    from genobit.ld.kernels.sites import pack_states
 
-    valid = np.bitwise_count(sets) == 1
-    wanted = wanted.astype(sets.dtype)
-    return np.stack(
-        [pack_bits(np.ascontiguousarray((valid & ((sets == w) | (w == 0))).T)) for w in wanted]
-    )
+    taxa, sites = sets.shape
+    out = np.empty((len(wanted), sites, words_for(taxa)), np.uint64)
+    each = np.broadcast_to(wanted.astype(sets.dtype), (len(wanted), sites))
+    pack_states(np.ascontiguousarray(sets), np.ascontiguousarray(each), out)
+    return out
 
 
 def _lazy_planes(values: da.Array, sets: Any, wanted: _Wanted) -> da.Array:

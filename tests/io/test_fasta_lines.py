@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits.words import looked_up
 from genobit.io.kernels import fasta_lines
+from genobit.io.kernels.symbols import copy
 
 
 def twin(text: bytes) -> tuple[int, int]:
@@ -70,3 +71,30 @@ def test_looked_up__keeps_every_bit_of_a_set(states) -> None:
     every = 2**states - 1
     found = looked_up(np.array([[0, 1]], np.uint32), np.array([every], np.uint64))
     assert found.tolist() == [[every, 0]]
+
+
+@given(
+    st.integers(1, 4),
+    st.integers(1, 200),
+    st.integers(1, 150),
+    st.integers(0, 70),
+    st.binary(min_size=1, max_size=60).map(lambda found: bytes(x for x in found if x > 32) or b"A"),
+    st.integers(0, 2**32 - 1),
+)
+def test_copy__takes_symbols_of_lines_of_any_width(taxa, sites, width, indent, letters, seed):
+    """Lines shorter and longer than a register, few and many different bytes, interleaved rows."""
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(np.frombuffer(letters, np.uint8), (taxa, sites))
+    text, spans = b"", []
+    for start in range(0, sites, width):
+        for taxon in range(taxa):
+            symbols = rows[taxon, start : start + width].tobytes()
+            middle = int(rng.integers(len(symbols) + 1))
+            line = b" " * indent + symbols[:middle] + b"\t \n"[: indent % 4] + symbols[middle:]
+            spans.append((taxon, len(text), len(text) + len(line)))
+            text += line
+    data, counts = np.frombuffer(text, np.uint8), np.zeros(256, np.int64)
+    out = np.empty_like(rows)
+    copy(data, np.array(spans, np.int64), out, counts)
+    assert (out == rows).all()
+    assert counts.tolist() == np.bincount(data, minlength=256).tolist()

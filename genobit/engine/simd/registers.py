@@ -79,20 +79,20 @@ broadcast = splat(words)
 broadcast_float = splat(floats)
 
 
-_load_64 = loader(Vec(types.int8, 64))
+load_64 = loader(Vec(types.int8, 64))
 _splat_64 = splat(Vec(types.int8, 64))
 
 
 @inlined
 def equal_mask(array: Any, index: int, value: Any) -> Any:
     """Return a word whose bit k is ``array[index + k] == value``, of 64 signed bytes."""
-    return bits_of(_load_64(array, index) == _splat_64(value))
+    return bits_of(load_64(array, index) == _splat_64(value))
 
 
 @inlined
 def less_mask(array: Any, index: int, value: Any) -> Any:
     """Return a word whose bit k is ``array[index + k] < value``, of 64 signed bytes."""
-    return bits_of(_load_64(array, index) < _splat_64(value))
+    return bits_of(load_64(array, index) < _splat_64(value))
 
 
 @instruction(plain_lanes.unowned)

@@ -110,10 +110,9 @@ def view(data: bytes) -> NDArray[np.uint8]:
 
 def lines(data: bytes, start: int, stop: int) -> NDArray[np.int64]:
     """Return start and stop of each line that is not blank, (lines, 2)."""
-    number = symbols.find_lines(view(data), start, stop, np.empty((0, 2), np.int64))
-    found = np.empty((number, 2), np.int64)
-    symbols.find_lines(view(data), start, stop, found)
-    return found
+    # Counting line ends first takes a tenth of the time of a second search for lines.
+    found = np.empty((data.count(b"\n", start, stop) + 1, 2), np.int64)
+    return found[: symbols.find_lines(view(data), start, stop, found)].copy()
 
 
 def lengths(rows: Rows) -> NDArray[np.int64]:
