@@ -43,7 +43,13 @@ class Index:
     def last(self) -> int:
         """The largest offset."""
         return max(
-            (b for contig in self.bins for _, ranges in contig.values() for _, b in ranges),
+            (
+                offset
+                for contig in self.bins
+                for _, ranges in contig.values()
+                for pair in ranges
+                for offset in pair
+            ),
             default=0,
         )
 
