@@ -1,19 +1,42 @@
-"""Read texts of FILTER as names, and as a table of which records have which."""
+"""Filters of records: texts of FILTER, which records have which, and their lines in a header."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
 PASS = "PASS"  # noqa: S105
 NO_FILTER = "."
 WRITE_FILTERS = "Write names with one ';' between, or '.' for none."
+
+
+NAME = re.compile(r"[<,]ID=([^,>]+)")
+"""Name of what a line of a header declares."""
+_DESCRIPTION = re.compile(r'[<,]Description="((?:[^"\\]|\\.)*)"')
+
+
+def filter_descriptions(lines: Iterable[str]) -> dict[str, str]:
+    """Return descriptions by filter, as a header writes them between quotation marks."""
+    found = {}
+    for line in lines:
+        name, text = NAME.search(line), _DESCRIPTION.search(line)
+        if line.startswith("##FILTER=<") and name and text:
+            found[name[1]] = text[1]
+    return found
+
+
+def filter_lines(names: Sequence[str], descriptions: Sequence[str]) -> list[str]:
+    """Return the lines of filters in a header, PASS first."""
+    known = {PASS: "", **dict(zip(names, descriptions, strict=True))}
+    known[PASS] = known[PASS] or "All filters passed"
+    return [f'##FILTER=<ID={name},Description="{text}">' for name, text in known.items()]
 
 
 def filter_names(text: str) -> list[str]:

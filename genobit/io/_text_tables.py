@@ -82,6 +82,11 @@ class Table:
         if line and not line.startswith(b"##"):
             self.columns = self._decoded(line, self.first - 1)[1:].split()
 
+    def declared(self) -> list[str]:
+        """Return the lines before the names of the columns."""
+        rows = self.data[: self._header].splitlines()
+        return [self._decoded(row, k) for k, row in enumerate(rows, 1)]
+
     def _decoded(self, line: bytes, number: int) -> str:
         try:
             return line.decode("utf-8")

@@ -223,7 +223,8 @@ def open_pgen(
     - `variant_contig`, `contig_id` (in order of first appearance), `variant_position` and
       `variant_id`.
     - `variant_allele`: REF first, then each ALT; "" if a variant has fewer alleles.
-    - `variant_quality` if the file has QUAL, `variant_filter` and `filter_id` if it has FILTER.
+    - `variant_quality` if the file has QUAL, `variant_filter`, `filter_id` and
+      `filter_description` if it has FILTER.
     - `variant_genetic_position`, in centimorgan, if a number of the CM column is positive;
       NaN for a negative one. A variant with a negative position is left out, as in plink2;
       `variant_position.attrs["note"]` counts them.
@@ -323,6 +324,7 @@ def _variant_variables(variants: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if "filter" in variants:
         found["variant_filter"] = (("variants", "filters"), variants["filter"])
         found["filter_id"] = ("filters", variants["filter_id"])
+        found["filter_description"] = ("filters", variants["filter_description"])
     return found | genetic_positions(variants["centimorgan"])
 
 

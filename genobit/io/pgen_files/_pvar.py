@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.io._filters import WRITE_FILTERS, filter_names, filter_table
+from genobit.io._filters import WRITE_FILTERS, filter_descriptions, filter_names, filter_table
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
 from genobit.io._plink_text import read_bim
 from genobit.io._text_tables import Table, real_numbers, whole_numbers
@@ -124,4 +124,9 @@ def _filters(table: Table, codes: NDArray[Any], kinds: NDArray[Any]) -> dict[str
         msg = f"{table.path}, line {table.first + k}: FILTER is {kinds[codes[k]]!r}, with an empty "
         raise ValueError(f"{msg}name. {WRITE_FILTERS}")
     names, of_kind = filter_table(found)
-    return {"filter": of_kind[codes], "filter_id": np.array(names, object)}
+    described = filter_descriptions(table.declared())
+    return {
+        "filter": of_kind[codes],
+        "filter_id": np.array(names, object),
+        "filter_description": np.array([described.get(name, "") for name in names], object),
+    }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
-from genobit.io._filters import PASS
+from genobit.io._filters import NAME, PASS
 from genobit.io.vcf_files.blocks import Blocks, kind_of, texts
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ _BCF_HEADER = 9
 """Bytes before the text of a BCF's header: a magic number and the size of the text."""
 _FEWEST = 16
 """Bytes that show what a file is."""
-_ID = re.compile(r"[<,]ID=([^,>]+)")
-_DESCRIPTION = re.compile(r'[<,]Description="((?:[^"\\]|\\.)*)"')
 _INDEX = re.compile(r"[<,]IDX=(\d+)")
 
 
@@ -42,12 +40,7 @@ class Header:
     @property
     def contigs(self) -> list[str]:
         """The contigs that the header declares."""
-        return [name for _, name, _ in _declared(self.lines, "contig")]
-
-    def filter_descriptions(self) -> dict[str, str]:
-        """Return the descriptions of filters, as they are written between quotation marks."""
-        found = _declared(self.lines, "FILTER")
-        return {name: text[1] for _, name, line in found if (text := _DESCRIPTION.search(line))}
+        return [name for _, name in _declared(self.lines, "contig")]
 
     def contig_by_number(self) -> dict[int, str]:
         """Return the contigs of a BCF by the number that records give."""
@@ -56,8 +49,8 @@ class Header:
     def word_by_number(self) -> dict[int, str]:
         """Return the filters and fields of a BCF by the number that records give."""
         found = list(_declared(self.lines, "(?:FILTER|INFO|FORMAT)"))
-        if not any(name == PASS for _, name, _ in found):
-            found.insert(0, (None, PASS, ""))
+        if not any(name == PASS for _, name in found):
+            found.insert(0, (None, PASS))
         # PASS is 0 wherever its line stands.
         found.sort(key=lambda pair: pair[1] != PASS or pair[0] is not None)
         return _numbered(found)
@@ -182,20 +175,20 @@ def _header(
     return Header(kind, before > 0, len(text) if size is None else size, lines, samples)
 
 
-def _declared(lines: tuple[str, ...], key: str) -> Iterator[tuple[int | None, str, str]]:
-    """Yield number (IDX), name (ID) and text of the lines of a kind."""
+def _declared(lines: tuple[str, ...], key: str) -> Iterator[tuple[int | None, str]]:
+    """Yield number (IDX) and name (ID) of the lines of a kind."""
     begins = re.compile(f"##{key}=<")
     for line in lines:
-        if begins.match(line) and (name := _ID.search(line)):
+        if begins.match(line) and (name := NAME.search(line)):
             number = _INDEX.search(line)
-            yield int(number[1]) if number else None, name[1], line
+            yield int(number[1]) if number else None, name[1]
 
 
-def _numbered(found: Iterable[tuple[int | None, str, str]]) -> dict[int, str]:
+def _numbered(found: Iterable[tuple[int | None, str]]) -> dict[int, str]:
     """Return names by number: that of the line, or the next one for a name that is new."""
     by_number: dict[int, str] = {}
     known: set[str] = set()
-    for number, name, _ in found:
+    for number, name in found:
         if name in known and number is None:
             continue
         by_number[len(known) if number is None else number] = name

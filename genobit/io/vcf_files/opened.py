@@ -14,6 +14,7 @@ from genobit.engine.options import get_options
 from genobit.engine.spelling import did_you_mean
 from genobit.io._cache import cached_store
 from genobit.io._chunks import row_chunks
+from genobit.io._filters import filter_descriptions
 from genobit.io._zarr import COUNTED_ALLELE
 from genobit.io.vcf_files.blocks import BGZF, PLAIN, STREAM, held_in_memory
 from genobit.io.vcf_files.cache import CALLS, CallWriter, read_labels, write_labels
@@ -132,7 +133,7 @@ def open_cached(
     def build(folder: Path) -> None:
         (folder / CALLS).mkdir(parents=True)
         found, facts = _read(request, Folder(folder / CALLS))
-        arrays, names = arrays_of(found, request.header.filter_descriptions())
+        arrays, names = arrays_of(found, filter_descriptions(request.header.lines))
         write_labels(folder, arrays, {**names, CALLS: facts})
 
     folder = cached_store("vcf", request.key(), build, cache_dir)
@@ -154,7 +155,7 @@ def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
     request = request.in_memory()
     memory = Memory(get_options().eager_limit // _HELD)
     found, facts = _read(request, memory)
-    arrays, names = arrays_of(found, request.header.filter_descriptions())
+    arrays, names = arrays_of(found, filter_descriptions(request.header.lines))
     contigs = np.concatenate([part.contigs for part in found.labels])
     sizes = row_chunks(contigs.size, facts.rows, facts.rows)
     parts = Located(request.source, request.header).parts(arrays["blocks"], arrays["places"], sizes)

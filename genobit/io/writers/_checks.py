@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,11 @@ _UNNAMED = "0"
 _COMMENT = "#"
 """PLINK skips a line that begins with it."""
 _BETWEEN_FILTERS = ";"
+ENDS_NAME = ',<>"'
+"""Characters that end a name in the header of a VCF."""
+DESCRIPTION = "filter_description"
+_QUOTABLE = re.compile(r'(?:[^"\\\r\n]|\\.)*')
+"""Text that may stand between quotation marks in the header of a VCF."""
 _REQUIRED = {
     model.VARIANT_POSITION: (model.VARIANTS, "[{least}] * ds.sizes['variants']"),
     model.VARIANT_CONTIG: (model.VARIANTS, "['1'] * ds.sizes['variants']"),
@@ -184,6 +190,23 @@ def filters(ds: xr.Dataset, files: str, forbidden: str = "") -> NDArray[np.objec
             )
             raise ValueError(f"{msg}; rename it")
     return words(ids, "filter_id", "filters", "")
+
+
+def descriptions(ds: xr.Dataset) -> NDArray[np.object_] | None:
+    """Return the descriptions of filters, None without them.
+
+    Raises ValueError for one that ends its quotation marks or its line in a header.
+    """
+    found = labels.texts_along(ds, DESCRIPTION, "filters")
+    for k, text in enumerate(() if found is None else found.tolist()):
+        if not _QUOTABLE.fullmatch(text):
+            msg = (
+                f"{DESCRIPTION} is {text!r} at filters={k}: a line of a header holds no line "
+                "break, and no quotation mark or last backslash without a backslash before it; "
+                "rewrite it"
+            )
+            raise ValueError(msg)
+    return found
 
 
 def filter_texts(names: NDArray[np.object_], failed: NDArray[np.bool_]) -> list[str]:

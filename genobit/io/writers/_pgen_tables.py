@@ -9,6 +9,7 @@ import pandas as pd
 
 from genobit.data import labels, model
 from genobit.data.sexes import sexes
+from genobit.io._filters import filter_lines
 from genobit.io._grm_files import NO_FAMILY
 from genobit.io._plink_text import NO_CATEGORY, is_category
 from genobit.io.pgen_files._psam import COLUMNS
@@ -42,13 +43,19 @@ def pvar_text(ds: xr.Dataset) -> str:
     quality = _checks.numbers(ds, "variant_quality", model.VARIANTS)
     if quality is not None:
         columns["QUAL"] = _checks.quality_texts(quality.astype(np.float32))
+    head: list[str] = []
     if "variant_filter" in ds and "filter_id" in ds:
         failed = ds["variant_filter"].transpose(model.VARIANTS, ...).values
-        columns["FILTER"] = _checks.filter_texts(_checks.filters(ds, "a .pvar"), failed)
+        described = _checks.descriptions(ds)
+        forbidden = "" if described is None else _checks.ENDS_NAME
+        filters = _checks.filters(ds, "a .pvar", forbidden)
+        columns["FILTER"] = _checks.filter_texts(filters, failed)
+        if described is not None:
+            head = filter_lines(filters.tolist(), described.tolist())
     centimorgans = _checks.centimorgans(ds)
     if centimorgans is not None:
         columns["CM"] = map(_checks.number, centimorgans.tolist())
-    return _lines(columns)
+    return "".join(f"{line}\n" for line in head) + _lines(columns)
 
 
 def psam_text(ds: xr.Dataset) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUALITY = "variant_quality"
-DESCRIPTION = "filter_description"
 FIRST_POSITION = 1
-_ENDS_NAME = ',<>"'
-"""Characters that end a name in the header of a VCF."""
-_QUOTABLE = re.compile(r'(?:[^"\\\r\n]|\\.)*')
-"""Text that may stand between quotation marks in the header of a VCF."""
 _NO_REFERENCE = "N"
 """REF of a VCF where the reference allele is not known, as plink2 writes it."""
 
@@ -31,7 +25,7 @@ def fixed_columns(ds: xr.Dataset, files: str) -> dict[str, tuple[Any, NDArray[An
     """Return the fixed columns of a VCF, checked: dimensions and values by name of the variable."""
     along = model.VARIANTS
     _checks.require_labels(ds, files, FIRST_POSITION)
-    contigs = _checks.contigs(ds, _ENDS_NAME)
+    contigs = _checks.contigs(ds, _checks.ENDS_NAME)
     alleles = _checks.alleles(ds, files)
     alleles[alleles[:, 0] == NO_ALLELE, 0] = _NO_REFERENCE
     found: dict[str, tuple[Any, NDArray[Any]]] = {
@@ -50,21 +44,8 @@ def fixed_columns(ds: xr.Dataset, files: str) -> dict[str, tuple[Any, NDArray[An
     if quality is not None:
         found[QUALITY] = (along, with_missing(quality.astype(np.float32)))
     if "variant_filter" in ds:
-        found["filter_id"] = ("filters", _checks.filters(ds, files, _ENDS_NAME))
-        described = labels.texts_along(ds, DESCRIPTION, "filters")
+        found["filter_id"] = ("filters", _checks.filters(ds, files, _checks.ENDS_NAME))
+        described = _checks.descriptions(ds)
         if described is not None:
-            _require_quotable(described)
-            found[DESCRIPTION] = ("filters", described)
+            found[_checks.DESCRIPTION] = ("filters", described)
     return found
-
-
-def _require_quotable(texts: NDArray[np.object_]) -> None:
-    """Raise ValueError for a description that ends its quotation marks or its line."""
-    for k, text in enumerate(texts.tolist()):
-        if not _QUOTABLE.fullmatch(text):
-            msg = (
-                f"{DESCRIPTION} is {text!r} at filters={k}: a line of a header holds no line "
-                "break, and no quotation mark or last backslash without a backslash before it; "
-                "rewrite it"
-            )
-            raise ValueError(msg)

@@ -96,7 +96,8 @@ def to_pgen(
       distinguish it from a call with one missing allele, which raises an error. Therefore write
       genotypes.
     - The .pvar has CHROM, POS, ID, REF and ALT, and QUAL, FILTER and CM if the Dataset has
-      `variant_quality`, `variant_filter` and `variant_genetic_position` (0 for NaN).
+      `variant_quality`, `variant_filter` and `variant_genetic_position` (0 for NaN). Its header
+      has `filter_description`.
     - The .psam has IID, and FID, PAT, MAT and SEX if the Dataset has their variables.
       `sample_phenotype` is the column PHENO1. Any other variable `sample_NAME` of numbers or
       booleans is the column NAME; a boolean is 1 for false and 2 for true. Text is a column of

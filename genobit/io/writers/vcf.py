@@ -13,11 +13,11 @@ from genobit.data import labels, layouts, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
-from genobit.io._filters import PASS
+from genobit.io._filters import filter_lines
 from genobit.io.writers import _checks
 from genobit.io.writers._checks import require_dataset
 from genobit.io.writers._unpacked import unpacked
-from genobit.io.writers._vcf_columns import DESCRIPTION, QUALITY, fixed_columns
+from genobit.io.writers._vcf_columns import QUALITY, fixed_columns
 from genobit.io.writers._vcf_fields import checked_calls, typed
 from genobit.io.writers._vcf_text import END, Columns, bgzf, records
 
@@ -204,15 +204,13 @@ def _header(ds: xr.Dataset, fixed: dict[str, NDArray[Any]], fields: list[str]) -
         for name, size in zip(names, lengths, strict=True)
     )
     filters = fixed.get("filter_id", np.array([], object)).tolist()
-    texts = fixed.get(DESCRIPTION, np.full(len(filters), "", object)).tolist()
-    meanings = {PASS: "", **dict(zip(filters, texts, strict=True))}
-    meanings[PASS] = meanings[PASS] or "All filters passed"
+    texts = fixed.get(_checks.DESCRIPTION, np.full(len(filters), "", object)).tolist()
     described = {"GT": ("1", "String", "Genotype")}
     described |= {key: (_FIELDS[key][0], "Integer", _FIELDS[key][1]) for key in fields}
     lines = [
         "##fileformat=VCFv4.3",
         "##source=genobit",
-        *(f'##FILTER=<ID={name},Description="{text}">' for name, text in meanings.items()),
+        *filter_lines(filters, texts),
         *contigs,
         *(
             f'##FORMAT=<ID={key},Number={number},Type={kind},Description="{text}">'

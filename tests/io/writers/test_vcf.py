@@ -339,6 +339,15 @@ def test_descriptions_of_filters_come_back(
         expected["PASS"] = "All filters passed"
     assert found == expected
     assert again.filter_id.values[0] == "PASS"
+    fileset = gb.open_pgen(gb.to_pgen(again, tmp_path / "a"))
+    pairs = zip(fileset.filter_id.values, fileset.filter_description.values, strict=True)
+    assert dict(pairs) == found
+    if shutil.which("plink2"):
+        plink2(tmp_path / "c", "--pfile", str(tmp_path / "a"), "--make-pgen")
+        pairs = [
+            gb.open_pgen(tmp_path / "c")[x].values for x in ("filter_id", "filter_description")
+        ]
+        assert dict(zip(*pairs, strict=True)) == found
     stored = gb.open_vcf_zarr(gb.to_vcf_zarr(again, tmp_path / "a.vcz"))
     np.testing.assert_array_equal(stored.filter_description, again.filter_description)
     rows = text_of(gb.to_vcf(stored, tmp_path / "b.vcf")).splitlines()
@@ -354,7 +363,7 @@ def test_descriptions_that_end_their_line_are_refused(tmp_path: Path, wrong: str
         filter_description=("filters", ["", wrong]),
         variant_filter=(("variants", "filters"), np.zeros((4, 2), bool)),
     )
-    for write, end in ((gb.to_vcf, ".vcf"), (gb.to_vcf_zarr, ".vcz")):
+    for write, end in ((gb.to_vcf, ".vcf"), (gb.to_vcf_zarr, ".vcz"), (gb.to_pgen, "")):
         with pytest.raises(ValueError, match=r"filter_description is .* at filters=1: "):
             write(ds, tmp_path / f"a{end}")
     assert list(tmp_path.iterdir()) == []
