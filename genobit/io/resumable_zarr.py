@@ -320,12 +320,14 @@ def _side(array: da.Array) -> int:
 def _batches(todo: dict[str, list[Place]], side: int) -> Iterator[list[tuple[str, Place]]]:
     """Yield blocks of ``side`` x ``side`` chunks of all arrays, with the mirrored chunks.
 
-    Mirrored chunks share tasks.
+    Mirrored chunks share tasks. An array of one column has as many chunks in a row: those next to
+    each other are often made from one chunk of a file.
     """
     blocks: dict[Place, list[tuple[str, Place]]] = {}
     for name, places in todo.items():
+        step = side if any(place[-1] for place in places) else side**2
         for place in places:
-            block = tuple(sorted(at // side for at in place[-2:]))
+            block = tuple(sorted(at // step for at in place[-2:]))
             blocks.setdefault(block, []).append((name, place))
     for _, part in sorted(blocks.items(), key=itemgetter(0)):
         yield part

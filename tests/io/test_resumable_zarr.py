@@ -75,6 +75,23 @@ def test_tasks__are_made_of_the_chunks_under_way_alone(
     assert len([name for name, *_ in made if "square" in name]) == 4
 
 
+def test_planes__are_written_from_one_reading_of_a_large_chunk(tmp_path: Path) -> None:
+    calls = random_calls(1, 40 * CHUNK, 10)
+    ds, reads = cohort(calls, chunks=(20 * CHUNK, 10)), []
+
+    def counted(block: np.ndarray) -> np.ndarray:
+        reads.append(block.shape)
+        return block
+
+    lazy = ds.call_genotype.data.map_blocks(counted, dtype=np.int8, meta=np.empty((0, 0, 0), "i1"))
+    with gb.set_options(chunk_rows=CHUNK), dask.config.set(scheduler="synchronous"):
+        bits = ds.assign(call_genotype=ds.call_genotype.copy(data=lazy)).genobit.pack()
+        assert bits.chunks["variants"] == (CHUNK,) * 40
+        opened(gb.to_zarr(bits, tmp_path / "bits.zarr"))
+    # Two chunks: once to tell the input from others when a run is resumed, once to write.
+    assert reads == [(20 * CHUNK, 10, 2)] * 4
+
+
 @pytest.mark.parametrize("side", [1, 2, 16])
 def test_several_arrays_and_uneven_chunks(
     tmp_path: Path, side: int, monkeypatch: pytest.MonkeyPatch
