@@ -14,6 +14,7 @@ from numba import types
 from genobit.engine.simd.jit import inlined, njit
 from genobit.engine.simd.lane_moves import shift_right
 from genobit.engine.simd.vector import Vec, bitcast, bits_of, loader, splat, store
+from genobit.io.kernels.vcf_calls import judged
 from genobit.io.kernels.vcf_text import (
     BAD_POSITION,
     BAD_RECORD,
@@ -27,7 +28,6 @@ from genobit.io.kernels.vcf_text import (
     RECORD,
     SAMPLE,
     STATUS,
-    judged,
 )
 
 if TYPE_CHECKING:
@@ -267,32 +267,28 @@ def read_calls(
     samples: int,
     ploidy: int,
     calls: NDArray[Any],
-    calls_step: int,
     phased: NDArray[np.uint8],
-    phased_step: int,
     report: NDArray[np.int64],
 ) -> None:
-    """Read GT of all samples, as `vcf_text.read_calls` does."""
-    keep, found = phased_step > 0, np.zeros(3, np.int64)
+    """Read GT of all samples, as `vcf_calls.read_calls` does."""
+    found = np.zeros(3, np.int64)
     for record in range(counts.size):
         n, octets = places[record, GT_TYPE] >> 8, octets_of(places[record, GT_TYPE] & 255)
-        at, row, row_phased = places[record, GT], record * calls_step, record * phased_step
+        at, row = places[record, GT], record * samples
         quick = n == 2 and ploidy == 2 and octets == 1 and calls.itemsize == 1
         if quick and _are_pairs(text, at, 2 * samples, counts[record]):
-            if keep:
-                _write_pairs(text, at, samples, calls[row:], phased[row_phased:])
+            _write_pairs(text, at, samples, calls[2 * row :], phased[row:])
             report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
             continue
         for s in range(samples):
-            place = row + s * ploidy if keep else 0
+            place = (row + s) * ploidy
             status = _one_call(text, at + s * n * octets, n, octets, ploidy, calls, place, found)
             if status == FINE:
                 status = judged(found[0], found[1], counts[record], ploidy, calls.itemsize, report)
             if status != FINE:
                 report[STATUS], report[RECORD], report[SAMPLE] = status, record, s
                 return
-            if keep:
-                phased[row_phased + s] = found[2]
+            phased[row + s] = found[2]
 
 
 @njit
@@ -306,7 +302,7 @@ def _one_call(
     place: int,
     found: NDArray[np.int64],
 ) -> int:
-    """Read a call of up to n alleles, as `vcf_text._one_call` does; return a status."""
+    """Read a call of up to n alleles, as `vcf_calls._one_call` does; return a status."""
     end = -(np.int64(1) << (8 * max(octets, 1) - 1))
     size, most, phased = 0, -1, 1
     for j in range(n):

@@ -83,9 +83,8 @@ class Format:
         ploidy: int,
         calls: NDArray[Any],
         phased: NDArray[np.uint8],
-        steps: tuple[int, int],
     ) -> NDArray[np.int64]:
-        """Read calls, and return the report of the kernel."""
+        """Read calls (records, samples, ploidy), and return the report of the kernel."""
         report = np.zeros(ENTRIES, np.int64)
         # An ALT of "." may be an allele that is not known, as plink2 writes it.
         self.kernel(
@@ -94,10 +93,8 @@ class Format:
             np.maximum(records.alleles, 2),
             len(self.samples),
             ploidy,
-            calls,
-            steps[0],
-            phased,
-            steps[1],
+            calls.reshape(-1),
+            phased.reshape(-1),
             report,
         )
         return report

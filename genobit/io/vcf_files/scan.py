@@ -269,12 +269,11 @@ def read_calls(
     phased: NDArray[np.uint8],
 ) -> NDArray[np.int64]:
     """Read the calls of the chosen samples into arrays (records, samples, ploidy)."""
-    steps = (shape.samples * shape.ploidy, shape.samples)
     if shape.chosen is None:
-        return form.calls(records, shape.ploidy, calls.reshape(-1), phased.reshape(-1), steps)
+        return form.calls(records, shape.ploidy, calls, phased)
     all_calls = np.empty((len(records), shape.samples, shape.ploidy), shape.dtype)
     all_phased = np.empty((len(records), shape.samples), np.uint8)
-    report = form.calls(records, shape.ploidy, all_calls.reshape(-1), all_phased.reshape(-1), steps)
+    report = form.calls(records, shape.ploidy, all_calls, all_phased)
     np.take(all_calls, shape.chosen, axis=1, out=calls)
     np.take(all_phased, shape.chosen, axis=1, out=phased)
     return report

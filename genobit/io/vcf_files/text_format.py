@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.io._filters import WRITE_FILTERS, filter_names
-from genobit.io.kernels import vcf_labels, vcf_text
+from genobit.io.kernels import vcf_calls, vcf_labels, vcf_text
 from genobit.io.kernels.vcf_text import CALLED, ENTRIES, RECORD, SAMPLE, STATUS
 from genobit.io.vcf_files.header import FIXED_COLUMNS
 from genobit.io.vcf_files.records import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class TextFormat(Format):
     """Records of VCF: lines of text."""
 
-    kernel = staticmethod(vcf_text.read_calls)
+    kernel = staticmethod(vcf_calls.read_calls)
     no_filter = f"an empty name. {WRITE_FILTERS}"
 
     def __init__(self, name: str, header: Header) -> None:

@@ -75,7 +75,7 @@ from genobit.engine.simd.vector import (
     store,
 )
 from genobit.grm.kernels.crossproducts.registers import multiply_pairs, repeat, zero_sums
-from genobit.io.kernels import bcf, vcf_text
+from genobit.io.kernels import bcf, vcf_calls, vcf_text
 from genobit.kendall.kernels.bitonic_sort import (
     BLOCK,
     load_lanes,
@@ -199,7 +199,7 @@ def _squares(rows, start, stride, out, to, step):
 
 KERNELS: list[Any] = [
     _words, _registers, _bytes, _lookups, _masks, _signs, _keys, _floats, _counts, _ratios, _quads,
-    _squares, vcf_text.line_starts, vcf_text.read_calls, bcf.read_calls,
+    _squares, vcf_text.line_starts, vcf_calls.read_calls, bcf.read_calls,
 ]  # fmt: skip
 
 
@@ -370,8 +370,8 @@ def test_calls_of_text(seed: int, alleles: int) -> None:
     assert vcf_text.line_starts(text, 0, stop, starts) == (6, stop)
     columns, report = np.zeros((6, 10), np.int64), np.zeros(vcf_text.ENTRIES, np.int64)
     vcf_text.read_columns(text, starts, columns, np.zeros(6, np.int64), report)
-    room = np.zeros(12 * samples, np.int8), 2 * samples, np.zeros(6 * samples, np.uint8), samples
-    same(vcf_text.read_calls, text, columns, np.full(6, alleles), samples, 2, *room, report)
+    room = np.zeros(12 * samples, np.int8), np.zeros(6 * samples, np.uint8)
+    same(vcf_calls.read_calls, text, columns, np.full(6, alleles), samples, 2, *room, report)
 
 
 @given(seed=seeds, alleles=st.integers(1, 4))
@@ -381,5 +381,5 @@ def test_calls_of_bcf(seed: int, alleles: int) -> None:
     places = np.zeros((1, 8), np.int64)
     places[0, bcf.GT_TYPE] = 2 * 256 + 1
     report = np.zeros(vcf_text.ENTRIES, np.int64)
-    room = np.zeros(2 * samples, np.int8), 2 * samples, np.zeros(samples, np.uint8), samples
+    room = np.zeros(2 * samples, np.int8), np.zeros(samples, np.uint8)
     same(bcf.read_calls, text, places, np.full(1, alleles), samples, 2, *room, report)
