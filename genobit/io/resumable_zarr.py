@@ -220,20 +220,31 @@ def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
         result = result.to_dataset(name="result" if result.name is None else result.name)
     result = labels.without_levels(result)
     changed: dict[Any, Any] = {}
+    lazy = {
+        name: variable
+        for name, variable in result.variables.items()
+        if variable.chunks is not None and _in_memory(result, name)
+    }
+    # Labels that are made of the same calls take one pass.
+    computed = dict(zip(lazy, compute(*lazy.values()), strict=True))
     for name, variable in result.variables.items():
         if variable.chunks is None:
             if (texts := labels.as_objects(variable, str(name))) is not variable:
                 changed[name] = _of_any_width(texts)
             continue
-        # Labels belong in memory. The type of objects on disk depends on their values.
-        label = name in result.coords and variable.ndim == 1
-        if label or variable.dtype.kind == "O":
-            changed[name] = _of_any_width(labels.as_objects(variable.compute(), str(name)))
+        if name in computed:
+            changed[name] = _of_any_width(labels.as_objects(computed[name], str(name)))
         else:
             sizes = {dim: max(sizes) for dim, sizes in variable.chunksizes.items()}
             changed[name] = _of_any_width(variable).chunk(sizes)
     # The compression of a source file does not belong to the result.
     return result.assign(changed).drop_encoding()
+
+
+def _in_memory(result: xr.Dataset, name: Any) -> bool:
+    """Return whether a variable is a label, or objects, whose type on disk their values decide."""
+    variable = result.variables[name]
+    return (name in result.coords and variable.ndim == 1) or variable.dtype.kind == "O"
 
 
 def _of_any_width(variable: xr.Variable) -> xr.Variable:

@@ -64,6 +64,8 @@ class Tasks(Layer):
 
     has_legacy_tasks: ClassVar[bool] = False
     """Set here so that dask need not make a task to find out."""
+    costly: ClassVar[bool] = True
+    """Whether tasks take long, as products do; views and rows of a file do not."""
     inputs: InitVar[Sequence[da.Array]]
     prefix: str
     """First part of the name. Keys begin with the name, or with the name and a hyphen."""

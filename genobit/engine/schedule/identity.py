@@ -45,7 +45,8 @@ def digest_of_inputs(arrays: Sequence[da.Array]) -> str | None:
     graph = HighLevelGraph.merge(*(array.dask for array in arrays))
     costly: set[str] = set()
     for name in toposort(dict(graph.dependencies)):
-        own = isinstance(graph.layers[name], Tasks | Passes)
+        layer = graph.layers[name]
+        own = isinstance(layer, Passes) or (isinstance(layer, Tasks) and layer.costly)
         if own or not costly.isdisjoint(graph.dependencies[name]):
             costly.add(name)
     if not costly:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from operator import getitem
 from typing import TYPE_CHECKING, Any, Protocol
@@ -98,8 +99,15 @@ def _named(stacked: da.Array, names: tuple[str, ...]) -> DaskPlanes:
 def _plane(stacked: da.Array, k: int) -> da.Array:
     """Return plane k of a stack (planes, rows, words), as views of its blocks."""
     columns = full(*stacked.numblocks[1:])
-    layer = Grid([stacked], "genobit-plane", columns, partial(_view, stack=stacked.name, k=k))
+    layer = _Views([stacked], "genobit-plane", columns, partial(_view, stack=stacked.name, k=k))
     return da.Array(layer.graph(), layer.name, stacked.chunks[1:], stacked.dtype)
+
+
+@dataclass(eq=False)
+class _Views(Grid):
+    """Views of the blocks of a stack."""
+
+    costly = False
 
 
 def _view(layer: Grid, i: int, j: int, *, stack: str, k: int) -> tuple[Any, ...]:

@@ -196,6 +196,7 @@ class CallFile:
 class _Rows(Tasks):
     """Tasks that return rows of calls or phases."""
 
+    costly = False
     file: CallFile
     kind: str
     sizes: tuple[int, ...]
