@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FILE_PLANES: list[Callable[[xr.DataArray, Layout, int | None], dict[str, da.Array] | None]] = []
 """Functions that pack the file behind unchanged genotypes without their calls.
 
-`genobit.io.plink` and `genobit.io.pgen` add one each. They take genotypes, a dosage layout and the
+Readers of .bed, .pgen and VCF add one each. They take genotypes, a dosage layout and the
 variants per chunk, and return lazy planes, or None for genotypes from elsewhere.
 """
 

@@ -204,12 +204,12 @@ def _fill(
     finished = {name: sorted({*_places(array)} - {*todo[name]}) for name, array in arrays.items()}
     done = sum(map(len, finished.values()))
     side = min(map(_side, arrays.values()), default=SIDE)
-    for part in _batches(finished, side):
+    for part in _batches(finished, arrays, side):
         _compare(place, arrays, part if every else part[:1])
         if not every:
             break
     with bar(progress=progress, total=total, initial=done, desc="chunks", unit="chunk") as steps:
-        for part in _batches(todo, side):
+        for part in _batches(todo, arrays, side):
             _each(_store, place, arrays, part)
             steps.update(len(part))
 
@@ -328,7 +328,9 @@ def _side(array: da.Array) -> int:
     return isqrt(at_a_time(array.dask, SIDE**2))
 
 
-def _batches(todo: dict[str, list[Place]], side: int) -> Iterator[list[tuple[str, Place]]]:
+def _batches(
+    todo: dict[str, list[Place]], arrays: dict[str, da.Array], side: int
+) -> Iterator[list[tuple[str, Place]]]:
     """Yield blocks of ``side`` x ``side`` chunks of all arrays, with the mirrored chunks.
 
     Mirrored chunks share tasks. An array of one column has as many chunks in a row: those next to
@@ -336,7 +338,7 @@ def _batches(todo: dict[str, list[Place]], side: int) -> Iterator[list[tuple[str
     """
     blocks: dict[Place, list[tuple[str, Place]]] = {}
     for name, places in todo.items():
-        step = side if any(place[-1] for place in places) else side**2
+        step = side**2 if arrays[name].numblocks[1:] == (1,) else side
         for place in places:
             block = tuple(sorted(at // step for at in place[-2:]))
             blocks.setdefault(block, []).append((name, place))

@@ -48,12 +48,13 @@ def open_vcf(
         becomes `variant_AF`. The header gives Type and Number; a Number of "." is not read. They
         are lazy: each chunk reads its blocks of the file.
     chunks
-        Variants per chunk of `call_genotype`; by default about 64 MB, and 16 MB without a cache. A
+        Variants per chunk of `call_genotype`; by default about 64 MB. A
         chunk has all samples.
     cache_dir
         Folder of the cache; the user's cache directory by default. False writes nothing: calls stay
-        in memory in about two bits each, up to a 16th of ``get_options().eager_limit``. Others are
-        read again from the file when they are computed.
+        in memory, up to a 16th of ``get_options().eager_limit``. Others are read again from the
+        file when they are computed, as are all calls by workers of a cluster. A complete diploid
+        call of two alleles takes two bits.
 
     Returns
     -------

@@ -70,11 +70,17 @@ def test_dosages__are_those_of_the_calls(seed: int, samples: int, kind: str) -> 
 
 def test_memory__holds_what_fits_and_leaves_it_behind() -> None:
     part = Part.of(*some_calls(1, (64, 100, 2), "mixed"))
+    larger = Part.of(*some_calls(1, (640, 100, 2), "mixed"))
     memory = Memory(2 * part.nbytes)
     for k in range(3):
         memory.put(k, part)
     memory.put(1, part)
     assert [memory.get(k) is part for k in range(3)] == [True, True, False]
+    # What does not fit leaves none of what it replaces.
+    memory.put(0, larger)
+    assert memory.get(0) is None
+    memory.put(2, part)
+    assert memory.get(2) is part
     copy = pickle.loads(pickle.dumps(memory))
     assert (copy.limit, copy.get(0)) == (memory.limit, None)
 

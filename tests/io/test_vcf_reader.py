@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.io.vcf_files import blocks, scan
+from genobit.io.vcf_files import blocks, cache, scan
 from genobit.io.vcf_files.source import Source
 from tests.servers import Ranges, serving
 
@@ -158,11 +158,11 @@ def test_any_records_in_any_blocks(
     wanted = expected(folder / "oracle.vcf")
     for name, content in files.items():
         (folder / name).write_bytes(content)
-        for cache in (False, folder / "cache"):
-            ds = gb.open_vcf(folder / name, cache_dir=cache, chunks=5)
+        for kept in (False, folder / "cache"):
+            ds = gb.open_vcf(folder / name, cache_dir=kept, chunks=5)
             assert_same(ds, wanted)
             assert_same(elsewhere(ds), wanted)
-            some = gb.open_vcf(folder / name, cache_dir=cache, samples=["S3", "S1"])
+            some = gb.open_vcf(folder / name, cache_dir=kept, samples=["S3", "S1"])
             np.testing.assert_array_equal(some.call_genotype, ds.call_genotype[:, [2, 0]])
 
 
@@ -177,6 +177,29 @@ RECORDS = [
     for contig in ("1", "X")
     for k in range(1, 400)
 ]
+
+
+@pytest.mark.parametrize("limit", [2**12, 2**14, 2**15, 2**16, 2**20])
+@pytest.mark.parametrize("last", ["0/1/1", "1", "0|2"])
+def test_a_late_call_of_another_shape__with_little_memory(
+    tmp_path: Path, limit: int, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "CHUNK_BYTES", 2**10)
+    monkeypatch.setattr(cache, "LEAST_ROWS", 16)
+    monkeypatch.setattr(blocks, "PIECE", 2**12)
+    lines = [
+        f"X\t{k}\tr{k}\tA\tC,G\t.\t.\t.\tGT\t{k % 2}|1\t.\t{'.' if k % 3 else '1|1'}"
+        for k in range(1, 600)
+    ]
+    lines.append(f"X\t600\tr\tA\tC,G\t.\t.\t.\tGT\t0|1\t{last}\t.")
+    (tmp_path / "a.vcf").write_text(text_of(lines))
+    right = gb.open_vcf(tmp_path / "a.vcf", cache_dir=tmp_path)
+    with gb.set_options(eager_limit=16 * limit):
+        found = gb.open_vcf(tmp_path / "a.vcf", cache_dir=False)
+    for name in ("call_genotype", "call_genotype_phased"):
+        np.testing.assert_array_equal(found[name], right[name], err_msg=name)
+        np.testing.assert_array_equal(elsewhere(found)[name], right[name], err_msg=name)
+    assert_same(right, expected(tmp_path / "a.vcf"))
 
 
 @PROGRAMS
@@ -198,9 +221,9 @@ def test_every_container_index_and_region(
             pytest.skip("htslib makes no such index")
         command = ["bcftools", "index", "-t" if index == "tbi" else "-c", path]
         subprocess.run(command, check=True, capture_output=True)
-    cache = tmp_path / "cache" if how == "cached" else False
+    folder = tmp_path / "cache" if how == "cached" else False
     whole = gb.open_vcf(tmp_path / "a.vcf", cache_dir=False).compute()
-    ds = gb.open_vcf(path, region=region, samples=["S2", "S1"], cache_dir=cache)
+    ds = gb.open_vcf(path, region=region, samples=["S2", "S1"], cache_dir=folder)
     ds = elsewhere(ds) if how == "elsewhere" else ds
     wanted = whole.genobit.sel(variants=region).isel(samples=[1, 0])
     assert ds.sizes["variants"] == wanted.sizes["variants"] > 0

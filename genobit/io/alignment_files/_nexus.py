@@ -238,6 +238,9 @@ def _transposed(
         rows = by_name(data, start, stop, _ROW, _NOTHING, blocks=False)
     elif form.interleave:
         table = lines(data, start, stop)
+        if number is not None and number > len(table):
+            lacks = f"and the MATRIX has {len(table):,} lines: correct one"
+            raise ValueError(f"DIMENSIONS says NCHAR={number:,}, {lacks}")
         names = [""] * (number or len(table))
         rows = Rows(data, names, np.column_stack([np.arange(len(table)) % len(names), table]))
     else:

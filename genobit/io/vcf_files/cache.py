@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.guards.damage import named_failure
 from genobit.io.vcf_files.parts import Filling, Part
 from genobit.io.vcf_files.scan import n_threads, settle
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.parts import Folder, Memory
     from genobit.io.vcf_files.scan import Haploid, Shape
 
-CALLS, NAMES = "calls", "names.json"
+CALLS, ARRAYS, NAMES = "calls", "arrays", "names.json"
 CHUNK_BYTES = 16 * 2**20
 LEAST_ROWS, MOST_ROWS = 64, 2**16
 
@@ -123,10 +124,12 @@ def write_labels(folder: Path, arrays: dict[str, NDArray[Any]], names: dict[str,
     """Write labels beside the calls."""
     for name, values in arrays.items():
         np.save(folder / f"{name}.npy", values)
-    (folder / NAMES).write_text(json.dumps(names), encoding="utf-8")
+    (folder / NAMES).write_text(json.dumps({**names, ARRAYS: [*arrays]}), encoding="utf-8")
 
 
 def read_labels(folder: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return labels as they were written; arrays are mapped into memory."""
-    arrays = {x.stem: np.load(x, mmap_mode="r") for x in sorted(folder.glob("*.npy"))}
-    return arrays, json.loads((folder / NAMES).read_text(encoding="utf-8"))
+    with named_failure(folder, "Remove it, and open the file again."):
+        names = json.loads((folder / NAMES).read_text(encoding="utf-8"))
+        arrays = {x: np.load(folder / f"{x}.npy", mmap_mode="r") for x in names.pop(ARRAYS)}
+    return arrays, names

@@ -7,6 +7,7 @@ are inflated again.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,8 @@ class CallReader(Located):
     haploid: Haploid
     memory: Memory
     pieces: dict[int, tuple[Any, ...]]
-    """Of each part its blocks, places, number of records before, and contigs."""
+    """Of each part, or of the records that are wanted of it, the first record, the blocks, the
+    places, the number of records before, and the contigs."""
 
     def rows(self, k: int, first: int, stop: int) -> tuple[Part, int]:
         """Return a part of which records first:stop are wanted, and its first record.
@@ -99,14 +101,18 @@ class CallReader(Located):
         held = self.memory.get(k)
         return (held, 0) if held else (self.read(k, first, stop), first)
 
-    def among(self, parts: range) -> CallReader:
-        """Return the reader of some parts."""
-        return replace(self, pieces={k: self.pieces[k] for k in parts})
+    def among(self, wanted: dict[int, tuple[int, int]]) -> CallReader:
+        """Return the reader of some records of each part."""
+        pieces = {}
+        for k, (first, stop) in wanted.items():
+            begin, table, places, number, contigs = self.pieces[k]
+            rows = slice(first - begin, stop - begin)
+            pieces[k] = first, table, places[:, rows], number + rows.start, contigs[rows]
+        return replace(self, pieces=pieces)
 
     def read(self, k: int, first: int, stop: int) -> Part:
         """Return the calls of some records of a part from their blocks."""
-        table, places, number, contigs = self.pieces[k]
-        places, contigs, number = places[:, first:stop], contigs[first:stop], number + first
+        _, table, places, number, contigs = self.among({k: (first, stop)}).pieces[k]
         shape, n = self.shape, stop - first
         calls = np.empty((n, shape.kept, shape.ploidy), shape.dtype)
         phased = np.empty((n, shape.kept), np.uint8)
@@ -158,7 +164,7 @@ class CallFile:
     def part(self, start: int, stop: int) -> CallFile:
         """Return the file as far as tasks of records start:stop need it."""
         if isinstance(self.store, CallReader):
-            store = self.store.among(range(start // self.rows, -(-stop // self.rows)))
+            store = self.store.among(dict(self._within(start, stop)))
             return CallFile(store, self.shape, self.dtype, self.rows, self.mark, plain=self.plain)
         return self
 
@@ -176,12 +182,16 @@ class CallFile:
 
     def _joined(self, what: str, axis: int, start: int, stop: int) -> NDArray[Any]:
         found = []
-        for k in range(start // self.rows, -(-stop // self.rows)):
-            at = k * self.rows
-            first, last = max(start - at, 0), min(stop - at, self.rows)
+        for k, (first, last) in self._within(start, stop):
             part, begin = self.store.rows(k, first, last)
             found.append(getattr(part, what)(first - begin, last - begin))
         return found[0] if len(found) == 1 else np.concatenate(found, axis)
+
+    def _within(self, start: int, stop: int) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yield the parts that hold some records, and which of their records these are."""
+        for k in range(start // self.rows, -(-stop // self.rows)):
+            at = k * self.rows
+            yield k, (max(start - at, 0), min(stop - at, self.rows))
 
     def array(self, kind: str, sizes: tuple[int, ...]) -> da.Array:
         """Return "calls" or "phased" as a lazy array, chunked along variants."""
@@ -209,11 +219,14 @@ class _Rows(Tasks):
         return len(self.sizes)
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, tuple) and key[0] == self.name and key in set(self.every_key())
+        return isinstance(key, tuple) and key[0] == self.name and 0 <= key[1] < len(self.sizes)
+
+    @cached_property
+    def _edges(self) -> list[int]:
+        return np.cumsum((0, *self.sizes)).tolist()
 
     def task(self, key: Any) -> Task:
-        start = sum(self.sizes[: key[1]])
-        stop = start + self.sizes[key[1]]
+        start, stop = self._edges[key[1] : key[1] + 2]
         return Task(key, getattr(self.file.part(start, stop), self.kind), start, stop)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,21 +189,9 @@ class FieldReader(Located):
     def _values(self, form: Any, records: Records) -> NDArray[Any]:
         of_calls = self.field.part == "FORMAT"
         samples = len(self.header.samples) if of_calls else 1
-        n = len(records) * samples
-        codes = np.empty((n, self.width), np.uint8)
-        if self.field.is_text:
-            values, most = self._texts(form, records, samples)
-        elif self.header.is_bcf:
-            values, most = self._typed(form, records, samples, codes)
-        else:
-            values, most = self._parsed(form, records, samples, codes)
+        values, codes, most = self._of(form, records, samples)
         if most > self.width and self.field.kind != "Flag":
-            msg = (
-                f"{self.source.name}: a record has {most} values of {self.field.part}/"
-                f"{self.field.key}, where Number={self.field.number} allows {self.width}. Leave "
-                "the field out, or correct the file."
-            )
-            raise ValueError(msg)
+            raise self._too_many(form, records, samples)
         if self.field.kind == "Flag":
             return values
         if not self.field.is_text:
@@ -214,6 +203,29 @@ class FieldReader(Located):
             return values
         values = values.reshape(len(records), samples, self.width)
         return values if self.chosen is None else values[:, self.chosen]
+
+    def _of(
+        self, form: Any, records: Records, samples: int
+    ) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
+        """Return values, what each is, and the most values of a record or call."""
+        codes = np.empty((len(records) * samples, self.width), np.uint8)
+        if self.field.is_text:
+            values, most = self._texts(form, records, samples)
+        elif self.header.is_bcf:
+            values, most = self._typed(form, records, samples, codes)
+        else:
+            values, most = self._parsed(form, records, samples, codes)
+        return values, codes, most
+
+    def _too_many(self, form: Any, records: Records, samples: int) -> ValueError:
+        """Return the error for the first record with more values than Number allows."""
+        each = (self._of(form, records.chosen(slice(k, k + 1)), samples)[2] for k in count())
+        k, most = next((k, most) for k, most in enumerate(each) if most > self.width)
+        return ValueError(
+            f"{form.place(records, k)} has {most} values of {self.field.part}/{self.field.key}, "
+            f"where Number={self.field.number} allows {self.width}. Leave the field out, or "
+            "correct the file."
+        )
 
     def _typed(
         self, form: Any, records: Records, samples: int, codes: NDArray[np.uint8]

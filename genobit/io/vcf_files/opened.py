@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -29,7 +29,7 @@ from genobit.io.vcf_files.scan import Span, scan
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,11 +38,16 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.scan import Found, Shape
     from genobit.io.vcf_files.source import Source
 
-_READER = 6
+_READER = 7
 """Part of the cache key: increase it when what is read changes."""
 _CHUNK_BYTES = 64 * 2**20
+_TEXTS = 2**20
+"""Texts of a chunk."""
 _HELD = 16
 """Part of the eager limit that calls may take without a cache."""
+
+
+Store = TypeVar("Store", Folder, Memory)
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def open_cached(
 
     def build(folder: Path) -> None:
         (folder / CALLS).mkdir(parents=True)
-        found, facts = _read(request, Folder(folder / CALLS))
+        found, _, facts = _read(request, lambda: Folder(folder / CALLS))
         arrays, names = arrays_of(found, filter_descriptions(request.header.lines))
         write_labels(folder, arrays, {**names, CALLS: facts})
 
@@ -153,14 +158,14 @@ def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
     Calls stay in memory as far as they fit. Chunks of others inflate their own blocks.
     """
     request = request.in_memory()
-    memory = Memory(get_options().eager_limit // _HELD)
-    found, facts = _read(request, memory)
+    limit = get_options().eager_limit // _HELD
+    found, memory, facts = _read(request, lambda: Memory(limit))
     arrays, names = arrays_of(found, filter_descriptions(request.header.lines))
     contigs = np.concatenate([part.contigs for part in found.labels])
     sizes = row_chunks(contigs.size, facts.rows, facts.rows)
     parts = Located(request.source, request.header).parts(arrays["blocks"], arrays["places"], sizes)
     pieces = {
-        k: (*part, contigs[part[2] : part[2] + n].copy())
+        k: (0, *part, contigs[part[2] : part[2] + n].copy())
         for k, (part, n) in enumerate(zip(parts, sizes, strict=True))
     }
     reader = CallReader(request.source, request.header, found.shape, found.haploid, memory, pieces)
@@ -177,14 +182,16 @@ class _Facts(NamedTuple):
     plain: bool
 
 
-def _read(request: Request, store: Folder | Memory) -> tuple[Found, _Facts]:
-    """Read a file once, and put its calls into a store."""
+def _read(request: Request, store: Callable[[], Store]) -> tuple[Found, Store, _Facts]:
+    """Read a file once, and put its calls into a store, which is made anew for other shapes."""
     writers: list[CallWriter] = []
+    stores: list[Store] = []
 
     def sink(shape: Shape) -> CallWriter:
         for writer in writers:
             writer.close()
-        writers.append(CallWriter(store, shape))
+        stores.append(store())
+        writers.append(CallWriter(stores[-1], shape))
         return writers[-1]
 
     try:
@@ -195,7 +202,7 @@ def _read(request: Request, store: Folder | Memory) -> tuple[Found, _Facts]:
         for writer in writers:
             writer.close()
     shape = found.shape
-    return found, _Facts(shape.ploidy, shape.dtype.str, writer.rows, plain)
+    return found, stores[-1], _Facts(shape.ploidy, shape.dtype.str, writer.rows, plain)
 
 
 def _dataset(
@@ -211,6 +218,9 @@ def _dataset(
     file = CallFile(store, shape, dtype, facts.rows, request.key(), plain=facts.plain)
     row = shape[1] * shape[2] * dtype.itemsize
     rows = facts.rows * max(_CHUNK_BYTES // (row * facts.rows), 1)
+    if any(field.is_text and field.part == "FORMAT" for field in request.fields):
+        # A text takes 160 bytes of memory while it is read.
+        rows = max(_TEXTS // shape[1], 1)
     sizes = row_chunks(shape[0], "auto" if chunks is None else chunks, rows)
     labels = variables_of(arrays, names)
     fields = field_variables(

@@ -7,9 +7,10 @@ alternate alleles, and those of lower ploidy.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numcodecs
@@ -187,23 +188,27 @@ def _of_file(file: Path, stamp: int) -> Part:
     return Part.from_bytes(file.read_bytes())
 
 
-@dataclass(frozen=True)
 class Memory:
     """Parts that are held as long as they fit; a copy on another machine holds none."""
 
-    limit: int
-    parts: dict[int, Part] = field(default_factory=dict)
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._parts: dict[int, Part] = {}
+        self._size = 0
+        self._lock = Lock()
 
     def put(self, k: int, part: Part) -> None:
-        """Hold a part, if it fits."""
-        # Other threads add parts meanwhile.
-        held = sum(other.nbytes for at, other in list(self.parts.items()) if at != k)
-        if held + part.nbytes <= self.limit:
-            self.parts[k] = part
+        """Hold a part, if it fits, in place of the one before."""
+        with self._lock:
+            before = self._parts.pop(k, None)
+            self._size -= before.nbytes if before else 0
+            if self._size + part.nbytes <= self.limit:
+                self._parts[k] = part
+                self._size += part.nbytes
 
     def get(self, k: int) -> Part | None:
         """Return a part, or None."""
-        return self.parts.get(k)
+        return self._parts.get(k)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave the parts behind: a machine that computes reads those it needs."""

@@ -97,8 +97,6 @@ class Found:
     records: int = 0
     called: int = 0
     """How many records have GT."""
-    short: bool = False
-    """Whether a call may have fewer alleles than others."""
 
 
 class Grow(Exception):  # noqa: N818
@@ -237,7 +235,6 @@ class _Pass:
         found.labels.append(labels)
         for contig, which in haploid.items():
             found.haploid[contig] = found.haploid.get(contig, False) | which
-        found.short |= bool(report[SHORT])
         self.sink.filled(chunk, n, short=bool(report[SHORT]))
 
 

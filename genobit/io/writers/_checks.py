@@ -272,10 +272,8 @@ def as_numbers(name: str, given: NDArray[Any], dim: str) -> NDArray[np.float64]:
         return given.astype(np.float64)
     remedy = "give numbers, and NaN where they are missing"
     if dim == model.SAMPLES:
-        remedy += (
-            "; write categories with to_pgen, or as 1 and 2, or leave them out, "
-            f"ds.drop_vars({name!r})"
-        )
+        categories = "" if dates else "write categories with to_pgen, or as 1 and 2, or "
+        remedy += f"; {categories}leave them out, ds.drop_vars({name!r})"
     msg = f"{name} is {values[k]!r} at {dim}={k}, and PLINK and VCF take numbers: {remedy}"
     raise TypeError(msg)
 
