@@ -21,7 +21,7 @@ import genobit as gb
 from tests.programs import PLINK, PLINK2
 from tests.test_docs import blocks
 
-pytestmark = pytest.mark.compiled("every analysis, of 400,000 calls")
+pytestmark = [pytest.mark.slow, pytest.mark.compiled("every analysis, of 400,000 calls")]
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "from-bcftools-and-plink2.md"
 ROW = re.compile(r"^\| (?=[^|]*`)(.+?) \| (`.+?`) \| .*\|$", re.MULTILINE)

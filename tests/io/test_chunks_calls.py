@@ -76,6 +76,7 @@ def test_threads_read_the_same(tmp_path: Path, name: str) -> None:
         assert all(ds.compute().equals(right) for _ in range(3))
 
 
+@pytest.mark.slow
 @pytest.mark.distributed
 @ALL
 def test_other_processes_open_the_file_themselves(tmp_path: Path, name: str) -> None:

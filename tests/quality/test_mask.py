@@ -51,7 +51,7 @@ def table(masked: xr.Dataset) -> dict[str, int]:
     return dict(zip(masked.rules.values.tolist(), masked.masked_calls.values.tolist(), strict=True))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_calls_and_counts__are_those_of_a_loop(data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
