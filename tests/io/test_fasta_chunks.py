@@ -158,3 +158,10 @@ def test_trees_of_a_file_in_chunks(tmp_path) -> None:
     xr.testing.assert_identical(lazy.genobit.parsimony(tree), expected)
     band = lazy.genobit.ld("T", window=5)
     xr.testing.assert_identical(band.compute(), aln.genobit.ld("T", window=5).compute())
+
+
+def test_a_name__keeps_what_is_no_blank_of_ascii(tmp_path: Path) -> None:
+    # Python's str.strip removes a separator such as 0x1f, and bytes.strip does not.
+    (tmp_path / "a.fasta").write_bytes(b"> \x1fa\x85 \nAC\n")
+    found = gb.open_alignment(tmp_path / "a.fasta", chunks=3)
+    xr.testing.assert_identical(found, gb.open_alignment(tmp_path / "a.fasta"))

@@ -164,7 +164,7 @@ def test_it_is_made_once_and_always_the_same(
     xr.testing.assert_identical(cohort, sample_dataset(cache_dir=tmp_path))
     monkeypatch.setattr(sample_module, "_build", None)
     assert sample_dataset(cache_dir=cache_dir, chunks=1_000).chunksizes["variants"][0] == 1_000
-    assert [path.name for path in (cache_dir / "sample").iterdir()] == ["cohort-2.zarr"]
+    assert [path.name for path in (cache_dir / "sample").iterdir()] == ["cohort-2.1.zarr"]
 
 
 def test_missing_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

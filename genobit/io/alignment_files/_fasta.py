@@ -227,9 +227,10 @@ class _Scan:
 
 def _stripped(names: list[bytes]) -> list[str]:
     """Return all names as text; raises ValueError for a carriage return within a name."""
-    texts = decoded(names)
-    for taxon, text in enumerate(texts):
-        if len(text.rstrip().splitlines()) > 1:
-            msg = f"the name of taxon {taxon}, {text!r}, contains a line break: {_REMEDY}"
+    stripped = [name.strip() for name in names]
+    texts = decoded(stripped)
+    for taxon, name in enumerate(stripped):
+        if len(name.splitlines()) > 1:
+            msg = f"the name of taxon {taxon}, {texts[taxon]!r}, contains a line break: {_REMEDY}"
             raise ValueError(msg)
-    return [text.strip() for text in texts]
+    return texts

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Part of the cache key: increase it when the simulated data change.
 _VERSION = 2
+_LABELS = 1
+"""Version of the labels, which leaves the random numbers as they are."""
 
 _SAMPLES = {"AFR": 700, "EUR": 700, "EAS": 600}
 _CONTIGS = ("1", "2")
@@ -80,7 +82,7 @@ def sample_dataset(
     - `sample_population`: AFR (700), EUR (700) or EAS (600).
     - `sample_family_id`, `sample_father_id`, `sample_mother_id` ("0" if unknown) and `sample_sex`
       (1 male, 2 female), in the form that `open_plink` returns. `sample_twin_id` names an identical
-      twin. A sample without a family has its own `sample_family_id`.
+      twin, or is empty. A sample without a family has its own `sample_family_id`.
     - `sample_case`: int8, 1 for a case. Two planted variants (`variant_planted_pair`) raise the
       risk if exactly one of them is heterozygous. Three others (`variant_planted_triple`) raise it
       if an odd number of them is heterozygous. All five are unlinked and heterozygous in half of
@@ -102,7 +104,9 @@ def sample_dataset(
     >>> int(ds.variant_planted_pair.sum()), int(ds.variant_planted_triple.sum())
     (2, 3)
     """
-    return open_store(cached_store("sample", f"cohort-{_VERSION}.zarr", _build, cache_dir), chunks)
+    return open_store(
+        cached_store("sample", f"cohort-{_VERSION}.{_LABELS}.zarr", _build, cache_dir), chunks
+    )
 
 
 def _build(store: Path) -> None:
@@ -218,7 +222,11 @@ def _dataset(contigs: list[_Contig], random: np.random.Generator) -> xr.Dataset:
     variant_id = [f"{_CONTIGS[c]}:{p}" for c, p in zip(contig, position, strict=True)]
     sample_id = np.array([f"{name}{i:04d}" for i, name in enumerate(population)], dtype=object)
     relatives = {
-        f"sample_{name}_id": ("samples", np.where(place < 0, "0", sample_id[place]).astype(object))
+        # PLINK writes 0 for an unknown parent. Other text holds categories, and "" is missing.
+        f"sample_{name}_id": (
+            "samples",
+            np.where(place < 0, "" if name == "twin" else "0", sample_id[place]).astype(object),
+        )
         for name in ("father", "mother", "twin")
         for place in [getattr(pedigree, name)]
     }
