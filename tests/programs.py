@@ -61,7 +61,7 @@ def plink2(out: Path, *options: object) -> str:
 
 
 def either_plink(program: str, fileset: Path, out: Path, *options: object) -> Path:
-    """Run "plink1.9" or "plink2" on a .bed; returns the prefix of what it wrote."""
+    """Run "plink1.9" or "plink2" on a .bed, and return the prefix of its files."""
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not on the path")
     if program == "plink2":

@@ -173,7 +173,7 @@ def open_uncached(request: Request, chunks: int | None) -> xr.Dataset:
 
 
 class _Facts(NamedTuple):
-    """What is known of calls once they are read."""
+    """Shape and kind of the calls of a file."""
 
     ploidy: int
     dtype: str

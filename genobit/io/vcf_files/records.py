@@ -75,7 +75,7 @@ class Format:
     name: str
     kernel: Callable[..., None]
     no_filter: str
-    """What an empty name of a filter means, and what to do."""
+    """Message for a filter without a name."""
 
     def calls(
         self,

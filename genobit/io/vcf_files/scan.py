@@ -66,14 +66,14 @@ class Span:
 
 
 class Chunk(Protocol):
-    """What calls are handed to."""
+    """Room for calls of some records, which it packs."""
 
     def put(self, first: int, calls: NDArray[Any], phased: NDArray[np.bool_]) -> None:
         """Take calls (records, samples, ploidy) and which are phased, from a record on."""
 
 
 class Sink(Protocol):
-    """What gives room for calls."""
+    """A writer of calls, which gives room for them."""
 
     def room(self, rows: int) -> Iterator[tuple[Any, int, int]]:
         """Yield chunks for the next rows, the first row in each, and the number of rows."""
