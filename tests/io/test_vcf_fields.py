@@ -258,3 +258,15 @@ def test_fields_of_a_stream_and_masked_calls(tmp_path: Path) -> None:
         [[-1, -1], [-1, -1], [1, 1]],
         [[-1, -1], [-1, -1], [1, 2]],
     ]
+
+
+def test_an_error__lists_what_the_header_has_and_a_field_may_be(tmp_path: Path) -> None:
+    columns = "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT S".split()
+    record = "1 1 . A C . . . GT 0/1".split()
+    key = '##FORMAT=<ID=GT,Number=1,Type=String,Description="">'
+    lines = ["##fileformat=VCFv4.3", key, "\t".join(columns), "\t".join(record), ""]
+    (tmp_path / "a.vcf").write_text("\n".join(lines))
+    with pytest.raises(
+        ValueError, match=r"'GP', which the header of .*a\.vcf lacks; it has none\.$"
+    ):
+        gb.open_vcf(tmp_path / "a.vcf", fields=["GP"], cache_dir=False)

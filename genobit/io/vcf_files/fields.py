@@ -98,24 +98,26 @@ def named_fields(fields: Sequence[str], header: Header, name: str) -> list[Field
     """
     if isinstance(fields, str):
         fields = [fields]
-    declared = dict(_RESERVED)
+    declared: dict[tuple[str, str], tuple[str, str]] = {}
     for line in header.lines:
         found = _KEY.match(line)
         number = re.search(r"[<,]Number=([^,>]+)", line)
         kind = re.search(r"[<,]Type=([^,>]+)", line)
         if found and number and kind:
             declared[found[1], found[2]] = number[1], kind[1]
+    # GT is call_genotype, which is read anyway.
+    names = sorted("/".join(x) for x in declared if x != ("FORMAT", "GT"))
+    declared = {**_RESERVED, **declared}
     chosen = []
     for k, text in enumerate(fields):
         part, slash, key = text.rpartition("/")
         where = (part if slash else "FORMAT", key)
         if where not in declared:
-            names = sorted("/".join(x) for x in declared)
             same = [known for known in names if known.endswith(f"/{key}")]
             meant = f"; did you mean {same[0]!r}?" if same else did_you_mean("/".join(where), names)
             msg = (
                 f"fields[{k}] is {text!r}, which the header of {name} lacks; it has "
-                f"{', '.join(names)}{meant}"
+                f"{', '.join(names) or 'none'}{meant}"
             )
             raise ValueError(msg)
         times, what = declared[where]
