@@ -261,8 +261,8 @@ def test_fields_of_a_stream_and_masked_calls(tmp_path: Path) -> None:
 
 
 def test_an_error__lists_what_the_header_has_and_a_field_may_be(tmp_path: Path) -> None:
-    columns = "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT S".split()
-    record = "1 1 . A C . . . GT 0/1".split()
+    columns = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", "S"]
+    record = ["1", "1", ".", "A", "C", ".", ".", ".", "GT", "0/1"]
     key = '##FORMAT=<ID=GT,Number=1,Type=String,Description="">'
     lines = ["##fileformat=VCFv4.3", key, "\t".join(columns), "\t".join(record), ""]
     (tmp_path / "a.vcf").write_text("\n".join(lines))
