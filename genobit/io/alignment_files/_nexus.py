@@ -205,13 +205,17 @@ def _names(labels: str) -> list[str]:
     return [_unquoted(name.decode()) for name in found]
 
 
+def _require_taxa(taxa: list[str], word: str) -> None:
+    if not taxa:
+        msg = f"the FORMAT command has {word}, and TAXLABELS does not name the taxa: add them"
+        raise ValueError(msg)
+
+
 def _unnamed(
     data: bytes, matrix: Command, form: _Format, length: int | None, taxa: list[str]
 ) -> Rows:
     """Return rows of a matrix without names, which TAXLABELS gives."""
-    if not taxa:
-        msg = "the FORMAT command has NOLABELS, and TAXLABELS does not name the taxa: add them"
-        raise ValueError(msg)
+    _require_taxa(taxa, "NOLABELS")
     _, _, start, stop = matrix
     if form.interleave or length is None:
         table = lines(data, start, stop)
@@ -230,9 +234,7 @@ def _transposed(
     data: bytes, matrix: Command, form: _Format, number: int | None, taxa: list[str]
 ) -> Rows:
     """Return rows of taxa from a matrix whose rows are characters and whose columns are taxa."""
-    if not taxa:
-        msg = "the FORMAT command has TRANSPOSE, and TAXLABELS does not name the taxa: add them"
-        raise ValueError(msg)
+    _require_taxa(taxa, "TRANSPOSE")
     _, _, start, stop = matrix
     if form.interleave and form.labels:
         rows = by_name(data, start, stop, _ROW, _NOTHING, blocks=False)
