@@ -45,8 +45,9 @@ def open_vcf(
         Names of the samples to read, in the order that the Dataset gets. The default is all.
     fields
         Fields to read beside the calls: `"DP"` or `"FORMAT/DP"` becomes `call_DP`, and `"INFO/AF"`
-        becomes `variant_AF`. The header gives Type and Number; a Number of "." is not read. They
-        are lazy: each chunk reads its blocks of the file.
+        becomes `variant_AF`. The header gives Type and Number. They are lazy: each chunk reads its
+        blocks of the file. A Number of "." takes one more pass at opening, as the dimension gets
+        the length of the longest list.
     chunks
         Variants per chunk of `call_genotype`; by default about 64 MB. A
         chunk has all samples.

@@ -152,13 +152,17 @@ class BcfFormat(Format):
             found.append([self._words.get(int(k), "") for k in numbers if k >= 0])
         return found
 
-    def fault(self, records: Records, report: NDArray[np.int64]) -> ValueError:
-        """Return the error for what a kernel reports."""
-        status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
+    def place(self, records: Records, record: int) -> str:
+        """Return file, number, contig and position of a record."""
         where = ""
         if record < records.contigs.size and 0 <= records.contigs[record] < len(self.contigs):
             where = f"{self.contigs[records.contigs[record]]}:{records.positions[record]}"
-        place = place_of(self.name, records, record, where)
+        return place_of(self.name, records, record, where)
+
+    def fault(self, records: Records, report: NDArray[np.int64]) -> ValueError:
+        """Return the error for what a kernel reports."""
+        status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
+        place = self.place(records, record)
         if status in (vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):
             return ValueError(
                 f"{place} has {sample} samples where the header has {len(self.samples)}."

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
+from genobit.engine.options import require_fits
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.spelling import did_you_mean
 from genobit.io.kernels import vcf_fields
 from genobit.io.kernels.vcf_fields import FILL, MISSING, VALUE
 from genobit.io.vcf_files.calls import Located
 from genobit.io.vcf_files.field_texts import split_texts, typed_spans
-from genobit.io.vcf_files.records import decoded, place_of
+from genobit.io.vcf_files.records import decoded
+from genobit.io.vcf_files.scan import n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +29,9 @@ if TYPE_CHECKING:
 
     from genobit.io.vcf_files.header import Header
     from genobit.io.vcf_files.records import Records
-    from genobit.io.vcf_files.source import Source
 
 _KEY = re.compile(r"##(INFO|FORMAT)=<(?:.*,)?ID=([^,>]+)")
+_NUMBER = re.compile(r"\d+|L?[ARG]|[PM.]")
 _RESERVED = {
     ("FORMAT", "DP"): ("1", "Integer"),
     ("FORMAT", "GQ"): ("1", "Integer"),
@@ -52,6 +55,9 @@ _KINDS = {
 """Types that a BCF has for each Type."""
 _MISSING_FLOAT, _FILL_FLOAT = np.array([0x7F800001, 0x7F800002], np.uint32).view(np.float32)
 """VCF Zarr and BCF tell them apart by their bits; both are NaN."""
+_NUMBERS, _TEXTS, _VALUE = 2**25, 2**20, 16
+"""Values of a chunk: about 128 MB, and the memory of a number while it is read. A text takes 160
+bytes."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +84,14 @@ class Field:
         """Whether the values are text."""
         return self.dtype.kind == "O"
 
-    def width(self, alleles: int) -> int:
-        """Return the most values of a record or call whose site has a number of alleles."""
+    def width(self, alleles: int) -> int | None:
+        """Return the most values at a site of some alleles; None if the header leaves it open."""
         by_alleles = {"A": max(alleles - 1, 1), "R": alleles, "G": alleles * (alleles + 1) // 2}
-        return 1 if self.kind == "Flag" else by_alleles.get(self.number) or max(int(self.number), 1)
+        if self.kind == "Flag":
+            return 1
+        if self.number.isdigit():
+            return max(int(self.number), 1)
+        return by_alleles.get(self.number)
 
     def dims(self) -> tuple[str, ...]:
         """Return the dimensions, as VCF Zarr names them."""
@@ -93,8 +103,8 @@ class Field:
 def named_fields(fields: Sequence[str], header: Header, name: str) -> list[Field]:
     """Return the fields by name: "DP" or "FORMAT/DP" of calls, "INFO/AF" of variants.
 
-    Raises ValueError for GT, for a field that the header lacks, and for one whose number of values
-    the header does not give.
+    Raises ValueError for GT, for a field that the header lacks, and for a Type or Number that the
+    specification lacks.
     """
     if isinstance(fields, str):
         fields = [fields]
@@ -124,36 +134,39 @@ def named_fields(fields: Sequence[str], header: Header, name: str) -> list[Field
         if where == ("FORMAT", "GT"):
             msg = f"fields[{k}] is {text!r}, which call_genotype always holds: leave it out"
             raise ValueError(msg)
-        if what not in _TYPES or not re.fullmatch(r"[ARG]|\d+", times):
+        if what not in _TYPES or not _NUMBER.fullmatch(times):
             msg = (
-                f"fields[{k}] is {text!r}, of Type={what} and Number={times} in {name}; open_vcf "
-                f"reads {', '.join(_TYPES)}, with a Number of A, R, G or digits. For others, "
-                "run 'vcf2zarr convert' and use open_vcf_zarr."
+                f"fields[{k}] is {text!r}, of Type={what} and Number={times} in {name}; a Type is "
+                f"{', '.join(_TYPES)}, and a Number digits, a dot, A, R, G, LA, LR, LG, P or M. "
+                "Correct the header with 'bcftools reheader'."
             )
             raise ValueError(msg)
         chosen.append(Field(*where, times, what))
     return chosen
 
 
-def field_variables(
+def field_readers(
     fields: Sequence[Field],
-    source: Source,
-    header: Header,
+    file: Located,
     chosen: NDArray[np.intp] | None,
-    table: NDArray[np.int64],
-    places: NDArray[np.int64],
     alleles: int,
-    sizes: tuple[int, ...],
-) -> dict[str, xr.Variable]:
-    """Return fields as lazy variables, whose chunks inflate their own blocks."""
-    variables = {}
+    parts: Sequence[tuple[Any, ...]],
+) -> list[FieldReader]:
+    """Return readers of fields.
+
+    ``parts`` of the file are read here if the header leaves the number of values open: the
+    dimension has the length of the longest list, as in VCF Zarr.
+    """
+    readers = []
     for field in fields:
-        reader = FieldReader(source, header, field, chosen, field.width(alleles))
-        dims = field.dims()
-        data = reader.decoded(table, places, sizes)
-        data = data if len(dims) == data.ndim else data[..., 0]
-        variables[field.name] = xr.Variable(dims, data)
-    return variables
+        width = field.width(alleles)
+        reader = FieldReader(file.source, file.header, field, chosen, width or 1)
+        if not width:
+            reader = replace(reader, width=reader.longest(parts))
+        what = f"{file.source.name}: {field.part}/{field.key} of a record"
+        require_fits(what, reader.width * reader.lists, _VALUE)
+        readers.append(reader)
+    return readers
 
 
 @dataclass(frozen=True)
@@ -164,7 +177,34 @@ class FieldReader(Located):
     chosen: NDArray[np.intp] | None
     width: int
 
-    def decoded(
+    @property
+    def rows(self) -> int:
+        """Records of a chunk that takes about 128 MB."""
+        most = _TEXTS if self.field.is_text else _NUMBERS
+        return max(most // (self.width * self.lists), 1)
+
+    @property
+    def lists(self) -> int:
+        """Lists of values that a record of the file has."""
+        return len(self.header.samples) if self.field.part == "FORMAT" else 1
+
+    def longest(self, parts: Sequence[tuple[Any, ...]]) -> int:
+        """Return the most values of a record or call in parts of the file."""
+        with ThreadPoolExecutor(n_threads()) as pool:
+            return max(1, *pool.map(lambda part: self._most(*part), parts))
+
+    def _most(self, table: NDArray[np.int64], places: NDArray[np.int64], number: int) -> int:
+        steps = self.located(table, places, number)
+        return max(self._of(form, records, self.lists)[2] for _, form, records in steps)
+
+    def variable(
+        self, table: NDArray[np.int64], places: NDArray[np.int64], sizes: tuple[int, ...]
+    ) -> xr.Variable:
+        """Return the field as a lazy variable, whose chunks inflate their own blocks."""
+        dims, data = self.field.dims(), self._decoded(table, places, sizes)
+        return xr.Variable(dims, data if len(dims) == data.ndim else data[..., 0])
+
+    def _decoded(
         self, table: NDArray[np.int64], places: NDArray[np.int64], sizes: tuple[int, ...]
     ) -> da.Array:
         """Return the values (variants, samples, width) or (variants, width), lazily."""
@@ -189,8 +229,7 @@ class FieldReader(Located):
         return np.concatenate(found)
 
     def _values(self, form: Any, records: Records) -> NDArray[Any]:
-        of_calls = self.field.part == "FORMAT"
-        samples = len(self.header.samples) if of_calls else 1
+        samples = self.lists
         values, codes, most = self._of(form, records, samples)
         if most > self.width and self.field.kind != "Flag":
             raise self._too_many(form, records, samples)
@@ -201,7 +240,7 @@ class FieldReader(Located):
             missing: Any = (_MISSING_FLOAT, _FILL_FLOAT) if floats else (-1, -2)
             values[codes == MISSING] = missing[0]
             values[codes == FILL] = missing[1]
-        if not of_calls:
+        if self.field.part == "INFO":
             return values
         values = values.reshape(len(records), samples, self.width)
         return values if self.chosen is None else values[:, self.chosen]
@@ -294,11 +333,10 @@ class FieldReader(Located):
         wrong = np.flatnonzero(~np.isin(found[:, 2], [-1, 0, *_KINDS[self.field.kind]]))
         if wrong.size:
             k = int(wrong[0])
-            place = f"{form.contigs[records.contigs[k]]}:{records.positions[k]}"
             msg = (
-                f"{place_of(self.source.name, records, k, place)}: the values of {self.field.part}/"
-                f"{self.field.key} are not of the Type {self.field.kind} that the header gives. "
-                "Leave the field out, or correct the header."
+                f"{form.place(records, k)}: the values of {self.field.part}/{self.field.key} are "
+                f"not of the Type {self.field.kind} that the header gives. Leave the field out, or "
+                "correct the header."
             )
             raise ValueError(msg)
         return found

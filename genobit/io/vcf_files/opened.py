@@ -19,7 +19,7 @@ from genobit.io._zarr import COUNTED_ALLELE
 from genobit.io.vcf_files.blocks import BGZF, PLAIN, STREAM, held_in_memory
 from genobit.io.vcf_files.cache import CALLS, CallWriter, read_labels, write_labels
 from genobit.io.vcf_files.calls import CallFile, CallReader, Located
-from genobit.io.vcf_files.fields import field_variables, named_fields
+from genobit.io.vcf_files.fields import field_readers, named_fields
 from genobit.io.vcf_files.header import read_header
 from genobit.io.vcf_files.index import find_index
 from genobit.io.vcf_files.labels import arrays_of, variables_of
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 _READER = 7
 """Part of the cache key: increase it when what is read changes."""
 _CHUNK_BYTES = 64 * 2**20
-_TEXTS = 2**20
-"""Texts of a chunk."""
 _HELD = 16
 """Part of the eager limit that calls may take without a cache."""
 
@@ -218,21 +216,18 @@ def _dataset(
     file = CallFile(store, shape, dtype, facts.rows, request.key(), plain=facts.plain)
     row = shape[1] * shape[2] * dtype.itemsize
     rows = facts.rows * max(_CHUNK_BYTES // (row * facts.rows), 1)
-    if any(field.is_text and field.part == "FORMAT" for field in request.fields):
-        # A text takes 160 bytes of memory while it is read.
-        rows = max(_TEXTS // shape[1], 1)
+    located, where = Located(request.source, request.header), (arrays["blocks"], arrays["places"])
+    readers = field_readers(
+        request.fields,
+        located,
+        request.chosen,
+        int(arrays["counts"].max(initial=1)),
+        located.parts(*where, row_chunks(shape[0], facts.rows, rows)) if request.fields else [],
+    )
+    rows = min([rows, *(reader.rows for reader in readers)])
     sizes = row_chunks(shape[0], "auto" if chunks is None else chunks, rows)
     labels = variables_of(arrays, names)
-    fields = field_variables(
-        request.fields,
-        request.source,
-        request.header,
-        request.chosen,
-        arrays["blocks"],
-        arrays["places"],
-        int(arrays["counts"].max(initial=1)),
-        sizes,
-    )
+    fields = {reader.field.name: reader.variable(*where, sizes) for reader in readers}
     variables = {
         "call_genotype": (
             ("variants", "samples", "ploidy"),
