@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,26 +100,13 @@ def test_trees_of_nexus_name_taxa_in_three_ways(block: str, expected: str) -> No
 
 
 @pytest.mark.parametrize("suffix", ["nwk", "nex"])
-def test_the_tips_of_a_star_take_equal_work(tmp_path: Path, suffix: str) -> None:
-    def traced(*_: object) -> object:
-        nonlocal steps
-        steps += 1
-        return traced
-
-    taken = []
-    for tips in (500, 4_000):
-        names = [f"t{k}" for k in range(tips)]
-        gb.to_trees(f"({','.join(names)});", tmp_path / f"t{tips}.{suffix}")
-        steps, before = 0, sys.gettrace()
-        sys.settrace(traced)
-        try:
-            tree = read_trees(tmp_path / f"t{tips}.{suffix}", names).trees[0]
-        finally:
-            sys.settrace(before)
-        taken.append(steps)
-        assert tree.parents.tolist() == [tips] * tips + [-1]
-    # Lines of Python. With quadratic work, eight times the tips would take 64 times as many.
-    assert 500 < taken[1] < 9 * taken[0]
+def test_a_star_of_many_tips_is_read(tmp_path: Path, suffix: str) -> None:
+    # Work that grows with the square of the tips would take an hour.
+    names = [f"t{k}" for k in range(100_000)]
+    path = tmp_path / f"star.{suffix}"
+    gb.to_trees(f"({','.join(names)});", path)
+    tree = read_trees(path, names).trees[0]
+    assert tree.parents.tolist() == [len(names)] * len(names) + [-1]
 
 
 @pytest.mark.parametrize(
