@@ -16,20 +16,21 @@ PASS = "PASS"  # noqa: S105
 NO_FILTER = "."
 WRITE_FILTERS = "Write names with one ';' between, or '.' for none."
 
+_ATTRIBUTE = re.compile(r'[<,]\s*([^=,<>"\s]+)=(?:"((?:[^"\\]|\\.)*)"|([^,>]*))')
 
-NAME = re.compile(r"[<,]ID=([^,>]+)")
-"""Name of what a line of a header declares."""
-_DESCRIPTION = re.compile(r'[<,]Description="((?:[^"\\]|\\.)*)"')
+
+def attributes(line: str) -> dict[str, str]:
+    """Return the values in a line of a header by key, such as ID; the first if a key repeats."""
+    found: dict[str, str] = {}
+    for key, quoted, bare in _ATTRIBUTE.findall(line):
+        found.setdefault(key, quoted or bare)
+    return found
 
 
 def filter_descriptions(lines: Iterable[str]) -> dict[str, str]:
     """Return descriptions by filter, as a header writes them between quotation marks."""
-    found = {}
-    for line in lines:
-        name, text = NAME.search(line), _DESCRIPTION.search(line)
-        if line.startswith("##FILTER=<") and name and text:
-            found[name[1]] = text[1]
-    return found
+    filters = [attributes(line) for line in lines if line.startswith("##FILTER=<")]
+    return {found["ID"]: found.get("Description", "") for found in filters if found.get("ID")}
 
 
 def filter_lines(names: Sequence[str], descriptions: Sequence[str]) -> list[str]:

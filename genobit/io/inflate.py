@@ -21,7 +21,7 @@ ZLIB, RAW, GZIP = 15, -15, 31
 def inflate(data: bytes | memoryview, wbits: int, size: int) -> bytes:
     """Return the ``size`` bytes that one compressed block inflates to.
 
-    ``wbits`` is `ZLIB`, `RAW` or `GZIP`. Raises ValueError if the block is damaged or cut, if it
+    ``wbits`` is `ZLIB` or `GZIP`. Raises ValueError if the block is damaged or cut, if it
     inflates to another size, or if bytes follow it. A block that is too large is not inflated on.
     """
     stream = codec.decompressobj(wbits)
@@ -40,22 +40,6 @@ def inflate(data: bytes | memoryview, wbits: int, size: int) -> bytes:
         raise ValueError(msg)
     if stream.unused_data:
         msg = f"{len(stream.unused_data):,} bytes follow the compressed data"
-        raise ValueError(msg)
-    return found
-
-
-def inflate_member(data: bytes | memoryview, size: int) -> bytes:
-    """Return the ``size`` bytes of a small member of a gzip file, faster than `inflate`.
-
-    Raises ValueError if it is damaged or cut, or inflates to another size.
-    """
-    try:
-        found: bytes = codec.decompress(data, GZIP, max(size, 1))
-    except codec.error as error:
-        msg = f"compressed data are damaged: {error}"
-        raise ValueError(msg) from error
-    if len(found) != size:
-        msg = f"compressed data inflate to {len(found):,} instead of {size:,} bytes"
         raise ValueError(msg)
     return found
 

@@ -259,6 +259,15 @@ def test_an_open_number_gets_the_longest_list_that_is_read(
         assert ds.call_PL[:, 0].values.tolist()[1:] == [[-1, -1, -1], [-1, -1, -1], [-1, -2, -2]]
 
 
+@pytest.mark.parametrize(("call", "width"), [("0", 3), ("0/1", 3), ("0/1/1", 4), ("0/1/1/1", 5)])
+def test_genotypes_of_a_site_follow_the_ploidy(tmp_path: Path, call: str, width: int) -> None:
+    numbers = list(range(width))
+    value = ",".join(map(str, numbers))
+    record = f"1\t9\t.\tA\tC\t.\t.\t.\tGT:PL\t{call}:{value}\t{call}\t{call}:."
+    ds = gb.open_vcf(written(tmp_path, [record]), fields=["PL"], cache_dir=False)
+    assert ds.call_PL[0, 0].values.tolist() == numbers
+
+
 def test_chunks_of_long_lists_have_fewer_records(tmp_path: Path) -> None:
     alt = ",".join("C" * k for k in range(1, 128))
     records = [f"1\t{k}\t.\tA\tC\t.\t.\t.\tGT:PL\t0|1:1,2,3\t.\t." for k in range(1, 3001)]

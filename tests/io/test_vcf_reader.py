@@ -54,6 +54,12 @@ def block(data: bytes) -> bytes:
     return head + body + struct.pack("<II", zlib.crc32(data), len(data))
 
 
+def followed(member: bytes) -> bytes:
+    """Return a block whose member is followed by its size once more, within the block."""
+    size = struct.pack("<H", len(member) + 3)
+    return member[:16] + size + member[18:] + member[-4:]
+
+
 def bgzf(data: bytes, sizes: list[int]) -> bytes:
     """Blocks of these sizes in turn, 0 for an empty one, and the end mark."""
     parts, at, k = [], 0, 0
@@ -318,6 +324,7 @@ def test_damaged_blocks_are_named_by_their_byte(tmp_path: Path) -> None:
         ),
         (whole[: second + 30], r"at byte .*: it ends within a compressed block"),
         (whole[:second] + b"some text" * 9 + whole[second:], r"there is no block of bgzip"),
+        (followed(whole[:second]) + whole[second:], r"at byte 0: 4 bytes follow the compressed"),
     ):
         path.write_bytes(data)
         with pytest.raises(ValueError, match=message):

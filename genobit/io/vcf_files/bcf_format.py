@@ -34,8 +34,10 @@ class BcfFormat(Format):
 
     def __init__(self, name: str, header: Header) -> None:
         self.name, self.samples = name, header.samples
-        by_number = header.contig_by_number()
-        self.contigs = [by_number.get(k, "") for k in range(max(by_number, default=-1) + 1)]
+        by_number = sorted(header.contig_by_number().items())
+        self.contigs = [contig for _, contig in by_number]
+        # The last is none that a record can have.
+        self._numbers = np.array([*(number for number, _ in by_number), 2**63 - 1], np.int64)
         self._words = header.word_by_number()
         self._key = next((k for k, word in self._words.items() if word == "GT"), -1)
 
@@ -80,18 +82,11 @@ class BcfFormat(Format):
             alleles,
             report,
         )
-        contigs = places[:, bcf.CONTIG]
-        if not report[STATUS]:
-            known = np.array([bool(name) for name in self.contigs], bool)
-            lost = (
-                np.flatnonzero(
-                    (contigs >= known.size) | ~known[np.minimum(contigs, known.size - 1)]
-                )
-                if known.size
-                else np.arange(n)
-            )
-            if lost.size:
-                report[STATUS], report[RECORD] = vcf_text.BAD_RECORD, lost[0]
+        contigs = np.searchsorted(self._numbers, places[:, bcf.CONTIG])
+        lost = np.flatnonzero(self._numbers[contigs] != places[:, bcf.CONTIG])
+        contigs[lost] = -1
+        if lost.size and not report[STATUS]:
+            report[STATUS], report[RECORD] = vcf_text.BAD_RECORD, lost[0]
         found = Records(
             records.text,
             records.starts,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.options import require_fits
-from genobit.io.inflate import GZIP, codec, inflate_member
+from genobit.io.inflate import GZIP, codec, inflate
 from genobit.io.kernels.bgzf import find_blocks
 from genobit.io.kernels.vcf_text import PADDING
 from genobit.io.vcf_files.source import Held
@@ -140,12 +140,11 @@ def text_at(
     return data[first - int(places[k]) :]
 
 
-def held_in_memory(source: Source) -> Held:
-    """Return a gzip file of one stream as inflated bytes; ValueError if they are too many."""
+def held_in_memory(source: Source, what: str) -> Held:
+    """Return a gzip file as inflated bytes; ValueError with ``what`` if they are too many."""
     data = bytearray()
     for part in _stream(source, 0):
         data += part.data[part.first : part.stop].tobytes()
-        what = f"the inflated text of {source.name} (without a cache, run bgzip on it)"
         require_fits(what, len(data))
     return Held(source.name, len(data), source.stamp, bytes(data))
 
@@ -246,7 +245,7 @@ def _fill(
     view, at = memoryview(raw), 0
     for a, b, size in zip(starts.tolist(), stops.tolist(), sizes.tolist(), strict=True):
         try:
-            data[at : at + size] = np.frombuffer(inflate_member(view[a:b], size), np.uint8)
+            data[at : at + size] = np.frombuffer(inflate(view[a:b], GZIP, size), np.uint8)
         except ValueError as error:
             raise ValueError(_damaged(name, base + a, str(error))) from error
         at += size

@@ -6,6 +6,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import count
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import xarray as xr
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.spelling import did_you_mean
+from genobit.io._filters import attributes
 from genobit.io.kernels import vcf_fields
 from genobit.io.kernels.vcf_fields import FILL, MISSING, VALUE
 from genobit.io.vcf_files.calls import Located
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.header import Header
     from genobit.io.vcf_files.records import Records
 
-_KEY = re.compile(r"##(INFO|FORMAT)=<(?:.*,)?ID=([^,>]+)")
+_PART = re.compile("##(INFO|FORMAT)=<")
 _NUMBER = re.compile(r"\d+|L?[ARG]|[PM.]")
 _RESERVED = {
     ("FORMAT", "DP"): ("1", "Integer"),
@@ -84,9 +86,10 @@ class Field:
         """Whether the values are text."""
         return self.dtype.kind == "O"
 
-    def width(self, alleles: int) -> int | None:
+    def width(self, alleles: int, ploidy: int) -> int | None:
         """Return the most values at a site of some alleles; None if the header leaves it open."""
-        by_alleles = {"A": max(alleles - 1, 1), "R": alleles, "G": alleles * (alleles + 1) // 2}
+        genotypes = comb(alleles + max(ploidy, 2) - 1, max(ploidy, 2))
+        by_alleles = {"A": max(alleles - 1, 1), "R": alleles, "G": genotypes}
         if self.kind == "Flag":
             return 1
         if self.number.isdigit():
@@ -110,18 +113,16 @@ def named_fields(fields: Sequence[str], header: Header, name: str) -> list[Field
         fields = [fields]
     declared: dict[tuple[str, str], tuple[str, str]] = {}
     for line in header.lines:
-        found = _KEY.match(line)
-        number = re.search(r"[<,]Number=([^,>]+)", line)
-        kind = re.search(r"[<,]Type=([^,>]+)", line)
-        if found and number and kind:
-            declared[found[1], found[2]] = number[1], kind[1]
+        part, said = _PART.match(line), attributes(line)
+        if part and said.keys() >= {"ID", "Number", "Type"}:
+            declared[part[1], said["ID"]] = said["Number"], said["Type"]
     # GT is call_genotype, which is read anyway.
     names = sorted("/".join(x) for x in declared if x != ("FORMAT", "GT"))
     declared = {**_RESERVED, **declared}
     chosen = []
     for k, text in enumerate(fields):
-        part, slash, key = text.rpartition("/")
-        where = (part if slash else "FORMAT", key)
+        given, slash, key = text.rpartition("/")
+        where = (given if slash else "FORMAT", key)
         if where not in declared:
             same = [known for known in names if known.endswith(f"/{key}")]
             meant = f"; did you mean {same[0]!r}?" if same else did_you_mean("/".join(where), names)
@@ -149,17 +150,17 @@ def field_readers(
     fields: Sequence[Field],
     file: Located,
     chosen: NDArray[np.intp] | None,
-    alleles: int,
+    most: tuple[int, int],
     parts: Sequence[tuple[Any, ...]],
 ) -> list[FieldReader]:
-    """Return readers of fields.
+    """Return readers of fields of a file with at most so many alleles and copies of a chromosome.
 
     ``parts`` of the file are read here if the header leaves the number of values open: the
     dimension has the length of the longest list, as in VCF Zarr.
     """
     readers = []
     for field in fields:
-        width = field.width(alleles)
+        width = field.width(*most)
         reader = FieldReader(file.source, file.header, field, chosen, width or 1)
         if not width:
             reader = replace(reader, width=reader.longest(parts))

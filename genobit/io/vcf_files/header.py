@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
-from genobit.io._filters import NAME, PASS
+from genobit.io._filters import PASS, attributes
 from genobit.io.vcf_files.blocks import Blocks, kind_of, texts
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ _BCF_HEADER = 9
 """Bytes before the text of a BCF's header: a magic number and the size of the text."""
 _FEWEST = 16
 """Bytes that show what a file is."""
-_INDEX = re.compile(r"[<,]IDX=(\d+)")
+_BEYOND = re.compile(rb"[<,]IDX=(\d{11,})")
+"""A number that no record of a BCF can hold."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,11 @@ def _of_bcf(source: Source, kind: str, text: bytes) -> Header:
     if text[:5] not in (b"BCF\2\1", b"BCF\2\2"):
         msg = f"{source.name} is a BCF of version {text[3]}.{text[4]}; genobit reads 2.1 and 2.2."
         raise ValueError(msg)
+    beyond = _BEYOND.search(text)
+    if beyond:
+        number = beyond[1].decode()[:20]
+        msg = f"{source.name} is damaged: its header has IDX={number}. Copy it again."
+        raise ValueError(msg)
     return _header(source, kind, text[_BCF_HEADER:].rstrip(b"\0"), _BCF_HEADER, len(text))
 
 
@@ -178,10 +184,11 @@ def _header(
 def _declared(lines: tuple[str, ...], key: str) -> Iterator[tuple[int | None, str]]:
     """Yield number (IDX) and name (ID) of the lines of a kind."""
     begins = re.compile(f"##{key}=<")
-    for line in lines:
-        if begins.match(line) and (name := NAME.search(line)):
-            number = _INDEX.search(line)
-            yield int(number[1]) if number else None, name[1]
+    for line in filter(begins.match, lines):
+        found = attributes(line)
+        if found.get("ID"):
+            number = found.get("IDX", "")
+            yield int(number) if number.isdecimal() else None, found["ID"]
 
 
 def _numbered(found: Iterable[tuple[int | None, str]]) -> dict[int, str]:

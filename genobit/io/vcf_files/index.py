@@ -5,14 +5,12 @@ Formats: https://samtools.github.io/hts-specs/tabix.pdf and CSIv1.pdf.
 
 from __future__ import annotations
 
-import gzip
 import struct
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from genobit.io.vcf_files.blocks import BGZF, Blocks, texts
+from genobit.io.vcf_files.blocks import BGZF, PLAIN, Blocks, held_in_memory, kind_of, texts
 from genobit.io.vcf_files.scan import Span
 
 if TYPE_CHECKING:
@@ -69,9 +67,10 @@ class Index:
             least = self.linear[number][window]
         elif not self.linear:
             least = self._least(self.bins[number], begin)
-        for which in _bins(begin, end, self.min_shift, self.depth):
-            if which in self.bins[number]:
-                found += [(a, b) for a, b in self.bins[number][which][1] if b > least]
+        overlap = _bins(begin, end, self.min_shift, self.depth)
+        for which, (_, ranges) in self.bins[number].items():
+            if any(low <= which <= high for low, high in overlap):
+                found += [(a, b) for a, b in ranges if b > least]
         # The last line of a file may have no end, so the last block is read as the end of the file.
         final = self.last >> _LOW
         return [
@@ -103,14 +102,16 @@ def find_index(source: Source, header: Header) -> Index | None:
 
 
 def _read(source: Source, header: Header) -> Index:
-    try:
+    if kind_of(source) == PLAIN:
         data = source.read(0, source.size)
-        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    else:
+        data = held_in_memory(source, f"{source.name}: the index").data
+    try:
         if data.startswith(b"TBI\1"):
             return _read_tbi(source, data)
         if data.startswith(b"CSI\1"):
             return _read_csi(source, data, header)
-    except (OSError, EOFError, zlib.error, struct.error, ValueError, OverflowError) as error:
+    except (struct.error, ValueError, OverflowError) as error:
         raise ValueError(_remade(source.name, f"is damaged: {error}")) from error
     raise ValueError(_remade(source.name, f"is no index: it begins with {data[:4]!r}"))
 
@@ -160,12 +161,12 @@ def _read_csi(source: Source, data: bytes, header: Header) -> Index:
     size = reader.number()
     extra = data[reader.at : reader.at + size]
     reader.at += size
+    bins = [_contig(reader, depth, with_offset=True) for _ in range(reader.number())]
     if size >= 28 and not header.is_bcf:
         names = _names(extra[28:])
     else:
         by_number = header.contig_by_number()
-        names = [by_number.get(k, "") for k in range(max(by_number, default=-1) + 1)]
-    bins = [_contig(reader, depth, with_offset=True) for _ in range(reader.number())]
+        names = [by_number.get(k, "") for k in range(len(bins))]
     return Index(source, names, min_shift, depth, bins, [])
 
 
@@ -207,12 +208,12 @@ def _require_fits_file(index: Index, source: Source, header: Header) -> None:
         raise ValueError(_remade(index.source.name, why))
 
 
-def _bins(begin: int, end: int, min_shift: int, depth: int) -> list[int]:
-    """Return the numbers of all bins that overlap positions begin:end, from 0."""
-    found: list[int] = []
+def _bins(begin: int, end: int, min_shift: int, depth: int) -> list[Pair]:
+    """Return the first and last bin of each level that overlap positions begin:end, from 0."""
+    found: list[Pair] = []
     first, shift = 0, min_shift + 3 * depth
     for level in range(depth + 1):
-        found += range(first + (begin >> shift), first + ((max(end, begin + 1) - 1) >> shift) + 1)
+        found.append((first + (begin >> shift), first + ((max(end, begin + 1) - 1) >> shift)))
         first += 1 << (3 * level)
         shift -= 3
     return found

@@ -124,7 +124,8 @@ class Request:
         """Return the same of a file whose blocks can be read alone; others are inflated."""
         if self.header.kind != STREAM:
             return self
-        held = held_in_memory(self.source)
+        what = f"the inflated text of {self.source.name} (without a cache, run bgzip on it)"
+        held = held_in_memory(self.source, what)
         return replace(self, source=held, header=replace(self.header, kind=PLAIN))
 
 
@@ -221,7 +222,7 @@ def _dataset(
         request.fields,
         located,
         request.chosen,
-        int(arrays["counts"].max(initial=1)),
+        (int(arrays["counts"].max(initial=1)), facts.ploidy),
         located.parts(*where, row_chunks(shape[0], facts.rows, rows)) if request.fields else [],
     )
     rows = min([rows, *(reader.rows for reader in readers)])
