@@ -101,8 +101,8 @@ def test_trees_of_nexus_name_taxa_in_three_ways(block: str, expected: str) -> No
 
 @pytest.mark.parametrize("suffix", ["nwk", "nex"])
 def test_a_star_of_many_tips_is_read(tmp_path: Path, suffix: str) -> None:
-    # Work that grows with the square of the tips would take an hour.
-    names = [f"t{k}" for k in range(100_000)]
+    # Work that grows with the square of the tips would take many minutes.
+    names = [f"t{k}" for k in range(40_000)]
     path = tmp_path / f"star.{suffix}"
     gb.to_trees(f"({','.join(names)});", path)
     tree = read_trees(path, names).trees[0]
