@@ -144,7 +144,8 @@ class Contigs(NamedTuple):
 
     def used(self) -> list[int]:
         """Return the numbers of the contigs that have variants, ascending."""
-        numbers: list[int] = np.unique(self.numbers).tolist()
+        counts = np.bincount(self.numbers.reshape(-1), minlength=self.names.size)
+        numbers: list[int] = np.flatnonzero(counts).tolist()
         return numbers
 
 

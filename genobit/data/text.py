@@ -10,6 +10,7 @@ dimension only, and writes them neither to Zarr nor to netCDF.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,6 +124,7 @@ def lazy_text(
     ['rs1', 'rs20']
     """
     _require_utf8(buffer, starts, ends, name)
+    _teach_dask()
     return lazily(_Selected(_Texts(buffer, starts, ends)))
 
 
@@ -135,11 +137,35 @@ def lazily(label: LazyLabel | indexing.LazilyIndexedArray) -> indexing.MemoryCac
 
 def is_unread(variable: xr.Variable) -> bool:
     """Return whether a variable holds texts that nobody has looked at: all are str objects."""
+    return isinstance(_layers(variable)[-1], LazyLabel)
+
+
+def _layers(variable: xr.Variable) -> list[Any]:
+    """Return the data of a variable, and what its wrappers hold, the innermost last."""
     # xarray has no public way to ask without reading the values.
-    data = variable._data
-    while isinstance(data, indexing.ExplicitlyIndexed) and hasattr(data, "array"):
-        data = data.array
-    return isinstance(data, LazyLabel)
+    found: list[Any] = [variable._data]
+    while isinstance(found[-1], indexing.ExplicitlyIndexed) and hasattr(found[-1], "array"):
+        found.append(found[-1].array)
+    return found
+
+
+@cache
+def _teach_dask() -> None:
+    """Let dask name unread text by its bytes; xarray would decode it for each ``dask.compute``.
+
+    dask is imported here, by readers alone: it takes longer than an analysis in memory.
+    """
+    from dask.base import normalize_token
+
+    def token(variable: xr.Variable) -> object:
+        for layer in _layers(variable):
+            if isinstance(layer, _Selected):
+                text = layer.array.chosen(layer.key.tuple)
+                parts = (type(variable), variable.dims, text.buffer, text.starts, text.ends)
+                return normalize_token((*parts, variable.attrs))
+        return variable.__dask_tokenize__()
+
+    normalize_token.register(xr.Variable, token)
 
 
 def decode(

@@ -14,6 +14,8 @@ try:
 except ImportError:  # no wheel for this machine
     codec = zlib
 
+_SMALL = 400
+"""Bytes up to which zlib takes less time: ISA-L begins a block 0.7 us later (AMD EPYC)."""
 ZLIB, RAW, GZIP = 15, -15, 31
 """Values of ``wbits``: a zlib stream, raw deflate, and a member of a gzip file."""
 
@@ -24,11 +26,11 @@ def inflate(data: bytes | memoryview, wbits: int, size: int) -> bytes:
     ``wbits`` is `ZLIB` or `GZIP`. Raises ValueError if the block is damaged or cut, if it
     inflates to another size, or if bytes follow it. A block that is too large is not inflated on.
     """
-    stream = codec.decompressobj(wbits)
+    stream = (zlib if size <= _SMALL else codec).decompressobj(wbits)
     try:
         # One byte more, so that a block that is too large shows.
         found = stream.decompress(data, size + 1)
-    except codec.error as error:
+    except (zlib.error, codec.error) as error:
         msg = f"compressed data are damaged: {error}"
         raise ValueError(msg) from error
     if len(found) != size:

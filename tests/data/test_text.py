@@ -113,7 +113,6 @@ STEPS: dict[str, Callable[[xr.Dataset], Any]] = {
     "processes": lambda ds: ds.chunk(variants=3).compute(scheduler="processes"),
     "netCDF": lambda ds: xr.load_dataset(ds.to_netcdf(), engine="scipy"),
     "labels.text": lambda ds: labels.text(ds.variant_id),
-    "token": dask.base.tokenize,
     "interval of names": lambda ds: ds.variant_id.max().item(),
     "dictionary": lambda ds: ds.to_dict(),
     "equals": lambda ds: ds.equals(dataset(lambda texts: np.array(texts, object))),
@@ -168,6 +167,29 @@ def test_description_decodes_nothing(unread: xr.Dataset, monkeypatch: pytest.Mon
         assert "variant_id" in unread._repr_html_()
         assert unread.nbytes == len(IDS) * 8 * 4
     assert "rs20" in repr(unread.variant_id.load())
+
+
+def test_dask_names_it_without_decoding(
+    unread: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(text, "decode", None)
+        chunked = unread.assign(calls=("variants", np.zeros(len(IDS)))).chunk(variants=3)
+        chunked = chunked.assign(unread.variables)
+        found = dask.compute(chunked, chunked.isel(variants=MASK))
+        assert [unread_labels(ds) for ds in found] == [[True, True]] * 2
+        different = [
+            unread,
+            unread.rename(variants="sites"),
+            unread.isel(variants=MASK),
+            unread.isel(variants=slice(None, None, -1)),
+            unread.assign(variant_id=unread.variant_id.assign_attrs(note="y")),
+            unread.assign(variant_id=("variants", lazy([*IDS[:-1], "rs21"]), {"note": "x"})),
+        ]
+        tokens = [dask.base.tokenize(ds) for ds in different]
+        assert len(set(tokens)) == len(different)
+        assert tokens == [dask.base.tokenize(ds.copy()) for ds in different]
+        assert tokens[0] == dask.base.tokenize(dataset(lazy))
 
 
 def test_decodes_once(unread: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:

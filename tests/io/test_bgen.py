@@ -322,9 +322,9 @@ def test_calls_phase_and_counts_come_from_one_pass(
     ds = gb.open_bgen(write(tmp_path / "a.bgen", random_variants(1, 1)), chunks=50)
     read, ranges = _source.BgenFile.read, []
 
-    def counted(file: Any, first: int, stop: int, fill: Any) -> None:
+    def counted(file: Any, first: int, stop: int, *out: Any) -> None:
         ranges.append((first, stop))
-        read(file, first, stop, fill)
+        read(file, first, stop, *out)
 
     monkeypatch.setattr(_source.BgenFile, "read", counted)
     xr.merge([ds.genobit.pack(phased=True), {"n": ds.call_uncertain.sum()}]).compute()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import genobit as gb
+from genobit.io.bgen_files import _source
 from tests.io.test_bgen import N_SAMPLES, random_variants, write
 from tests.io.test_plink import dosage
 
@@ -263,3 +264,22 @@ def test_arguments(tmp_path: Path, options: dict[str, Any], match: str) -> None:
         gb.open_bgen(path, **options)
     with pytest.raises(TypeError, match=r"hard_call_threshold='0\.1' is not a number"):
         gb.open_bgen(path, hard_call_threshold="0.1")
+
+
+@pytest.mark.parametrize("group", [1, 40, 2**20])
+@pytest.mark.parametrize("first", ["damaged", "no sum"])
+def test_the_first_variant_with_a_fault_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int, first: str
+) -> None:
+    monkeypatch.setattr(_source, "_GROUP_BYTES", group)
+    fine, wrong = block(bytes(4)), block(bytes([255, 255, 0, 0]))
+    faults = {"damaged": zlib.compress(fine)[:-1] + b"\0", "no sum": zlib.compress(wrong)}
+    stored = [zlib.compress(fine)] * 5 + [faults.pop(first), *faults.values()]
+    size = struct.pack("<I", len(fine))
+    path = tmp_path / "a.bgen"
+    path.write_bytes(header(7, 1) + b"".join(labelled(size + each) for each in stored))
+    ds = gb.open_bgen(path, sample=sample_file(tmp_path / "a.sample", "ID\n0\na\nb\n"))
+    what = {"damaged": "compressed data are damaged", "no sum": "do not add up to 1: 1, 1, -1"}
+    for calls in (ds.call_genotype, ds.call_dosage):
+        with pytest.raises(ValueError, match=rf"variants=5 \(rs1\) .*{what[first]}"):
+            calls.compute()

@@ -1,4 +1,4 @@
-"""Decode the genotypes of one variant of a BGEN file from its stored bytes."""
+"""Inflate the genotypes of one variant of a BGEN file, and say what is wrong with them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_HEAD = struct.Struct("<IHBB")
-_MOST_BITS = 32
 _WINDOW = 1024
 """Bytes that hold the labels of most variants and the first bytes of their genotypes."""
 NONE, _ZLIB, _ZSTD = 0, 1, 2
@@ -27,7 +25,7 @@ class PloidyError(ValueError):
     """Calls of a variant have more than two copies."""
 
 
-def stored_bytes(block: memoryview, header: Header) -> bytes | memoryview:
+def stored_bytes(block: bytes, header: Header) -> bytes:
     """Return the inflated genotypes of a variant; raise ValueError if they are damaged."""
     if header.compression == NONE:
         return block
@@ -38,15 +36,14 @@ def stored_bytes(block: memoryview, header: Header) -> bytes | memoryview:
         block = block[4:]
     if header.compression == _ZLIB:
         return inflate(block, ZLIB, size)
-    data = bytes(block)
-    found = inflated_size("zstd", data, size)
-    if is_cut("zstd", data) or found != size:
+    found = inflated_size("zstd", block, size)
+    if is_cut("zstd", block) or found != size:
         msg = f"its genotypes decompress to {found} bytes, or are not whole; expected {size:,}"
         raise ValueError(msg)
     from numcodecs.zstd import decompress
 
     try:
-        return bytes(decompress(data))
+        return bytes(decompress(block))
     except RuntimeError as error:
         raise ValueError(str(error)) from error
 
@@ -82,42 +79,33 @@ def _ploidy(file: IO[bytes], offset: int, header: Header) -> int:
             break
     file.seek(offset + at)
     if header.compression == _ZSTD:
-        return int(stored_bytes(memoryview(file.read(length)), header)[7])
+        return int(stored_bytes(file.read(length), header)[7])
     if header.compression == NONE:
         return file.read(8)[7]
     return beginning(file.read(min(length, _WINDOW))[4:], ZLIB, 8)[7]
 
 
-def probabilities(
-    data: bytes | memoryview, header: Header, room: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], bool]:
-    """Return the probabilities of inflated genotypes, and whether they are phased.
+def fault_of(
+    data: bytes, header: Header, fault: int, sample: int, room: NDArray[np.float32]
+) -> ValueError:
+    """Return the error for a fault of inflated genotypes; see `genobit.io.kernels.bgen_blocks`.
 
-    room: (4 * samples,), which holds the probabilities: (samples, 2 to 4), in the columns that
-    `genobit.io.kernels.bgen` describes. Raises ValueError if the bytes are damaged.
+    room: the probabilities, as `read_shares` filled it; ``sample`` has those that are wrong.
     """
-    from genobit.io.kernels.bgen_blocks import DAMAGED, shares, three_shares
+    from genobit.io.kernels import bgen_blocks as faults
 
-    n, octets = header.samples, np.frombuffer(data, np.uint8)
-    if header.layout == 1:
-        three_shares(octets, room[: 3 * n])
-        return room[: 3 * n].reshape(n, 3), False
-    samples, alleles, _, ploidy = _HEAD.unpack_from(data)
-    if samples != n or alleles != 2 or len(data) < 10 + n:
-        msg = f"its genotypes have {samples:,} samples and {alleles} alleles, expected {n:,} and 2"
-        raise ValueError(msg)
-    phased, bits = data[8 + n], data[9 + n]
-    ploidies = octets[8 : 8 + n]
-    if phased > 1 or not 1 <= bits <= _MOST_BITS:
-        msg = f"its genotypes state {bits} bits and phase {phased}"
-        raise ValueError(msg)
-    width = 2 if ploidy < 2 else 4 if phased else 3
-    found = room[: width * n].reshape(n, width)
-    most = shares(ploidies, octets[10 + n :], bits, phased == 1, found)
-    if most > 2:
-        msg = f"it has calls of ploidy {most}, and genobit reads ploidy 1 and 2"
-        raise PloidyError(msg)
-    if most == DAMAGED:
-        msg = f"its {len(data) - 10 - n:,} bytes of probabilities do not fit its ploidies"
-        raise ValueError(msg)
-    return found, phased == 1
+    n = header.samples
+    if fault == faults.SUM:
+        _, width, _ = faults.read_shares(np.frombuffer(data, np.uint8), header.layout, n, room)
+        said = ", ".join(f"{x:.4g}" for x in room[width * sample : width * (sample + 1)])
+        return ValueError(f"the probabilities of samples={sample} do not add up to 1: {said}")
+    if fault == faults.COPIES:
+        most = max(ploidy & 63 for ploidy in data[8 : 8 + n])
+        return PloidyError(f"it has calls of ploidy {most}, and genobit reads ploidy 1 and 2")
+    msg = f"its {len(data) - 10 - n:,} bytes of probabilities do not fit its ploidies"
+    if fault == faults.OTHER:
+        found, alleles = (int.from_bytes(data[at:end], "little") for at, end in ((0, 4), (4, 6)))
+        msg = f"its genotypes have {found:,} samples and {alleles} alleles, expected {n:,} and 2"
+    elif fault == faults.STATED:
+        msg = f"its genotypes state {data[9 + n]} bits and phase {data[8 + n]}"
+    return ValueError(msg)

@@ -11,11 +11,11 @@ import numpy as np
 
 from genobit.engine.schedule.names import layer_name
 from genobit.io._chunks import Rows, row_chunks, stamp_of
-from genobit.io.bgen_files._genotypes import NONE, PloidyError, probabilities, stored_bytes
+from genobit.io.bgen_files._genotypes import NONE, PloidyError, fault_of, stored_bytes
 from genobit.io.bgen_files._header import Header, parse_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import dask.array as da
     from numpy.typing import NDArray
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # packed chunk, so that packing need not copy parts of chunks.
 _CHUNK_BYTES = 16 * 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 2048
+_GROUP_BYTES = 2**20
+"""Bytes of inflated genotypes that a call of a kernel reads, while they are in the cache."""
 STRIDE = 64
 """Variants from one known offset to the next. Tasks of a cluster carry the offsets."""
 
@@ -78,54 +80,59 @@ class BgenFile:
         return found.lazy(sizes, layer_name(f"bgen-{kind}", self, sizes))
 
     def _calls(self, first: int, stop: int) -> NDArray[np.int8]:
-        from genobit.io.kernels.bgen import call_variant
-
         out = np.empty((stop - first, self._columns), np.int8)
-        swap, threshold = self.swap, self.threshold
-        self.read(
-            first, stop, lambda k, x, phased: call_variant(x, phased, swap, threshold, out[k])
-        )
+        self.read(first, stop, out, np.empty((0, 0), np.float32))
         return out
 
     def _dosages(self, first: int, stop: int) -> NDArray[np.float32]:
-        from genobit.io.kernels.bgen import dosage_variant
-
         out = np.empty((stop - first, self.n_samples), np.float32)
-        self.read(first, stop, lambda k, x, phased: dosage_variant(x, phased, self.swap, out[k]))
+        self.read(first, stop, np.empty((0, 0), np.int8), out)
         return out
 
-    def read(self, first: int, stop: int, fill: Callable[[int, Any, bool], int]) -> None:
-        """Call ``fill(row, probabilities, phased)`` for each variant of a range.
+    def read(
+        self, first: int, stop: int, calls: NDArray[np.int8], dosages: NDArray[np.float32]
+    ) -> None:
+        """Fill the rows of a range of variants, as `read_variants` does.
 
-        ``row`` counts from 0, and ``probabilities`` is float32 (samples, columns). ``fill`` returns
-        the first sample whose values are no probabilities, or -1. Raises OSError if the file has
-        changed since it was opened, and ValueError for damaged genotypes.
+        Raises OSError if the file has changed since it was opened, and ValueError for damaged
+        genotypes.
         """
+        from genobit.io.kernels.bgen import read_variants
+
         if stamp_of(self.path) != self.stamp:
             msg = f"{self.path} was changed while in use. Open it again."
             raise OSError(msg)
-        room, header = np.empty(4 * self.n_samples, np.float32), self.header
-        for k, (variant, block) in enumerate(self._blocks(first, stop), first):
-            try:
-                data = stored_bytes(block, header)
-                values, phased = probabilities(data, header, room)
-                wrong = fill(k - first, values, phased)
-            except (ValueError, struct.error) as error:
-                raise self._fault(k, variant, error) from error
-            if wrong >= 0:
-                said = ", ".join(f"{x:.4g}" for x in values[wrong])
-                msg = f"the probabilities of samples={wrong} do not add up to 1: {said}"
-                raise self._fault(k, variant, ValueError(msg))
+        room, header, done = np.empty(4 * self.n_samples, np.float32), self.header, 0
+        data, places = self._blocks(first, stop)
+        for parts, error in _groups(data, places, header):
+            edges = np.cumsum([0, *map(len, parts)])
+            octets = np.frombuffer(b"".join(parts), np.uint8)
+            rows = slice(done, done + len(parts))
+            k, fault, sample = read_variants(
+                octets, edges, self.layout, self.swap, self.threshold, room,
+                calls[rows], dosages[rows],
+            )  # fmt: skip
+            wrong = error if k < 0 else fault_of(parts[k], header, fault, sample, room)
+            done += len(parts) if k < 0 else k
+            if wrong is not None:
+                start, _, after = places[done]
+                raise self._fault(first + done, data[start:after], wrong) from error
+        if done < stop - first:
+            msg = f"{self.path}: variants={first + done} is not there. Copy the file again."
+            raise ValueError(msg)
 
-    def _fault(self, k: int, variant: memoryview, error: Exception) -> ValueError:
-        (_, name, *_), *_ = parse_variant(bytes(variant), self.header)
+    def _fault(self, k: int, variant: bytes, error: Exception) -> ValueError:
+        (_, name, *_), *_ = parse_variant(variant, self.header)
         remedy = "Copy the file again."
         if isinstance(error, PloidyError):
             remedy = "Leave such variants out with multiallelic='drop'."
         return ValueError(f"{self.path}: variants={k} ({name}) cannot be read: {error}. {remedy}")
 
-    def _blocks(self, first: int, stop: int) -> Iterator[tuple[memoryview, memoryview]]:
-        """Yield all bytes of each variant of a range, and those of its genotypes."""
+    def _blocks(self, first: int, stop: int) -> tuple[bytes, list[list[int]]]:
+        """Return bytes with a range of variants, and where each, its genotypes and the next begin.
+
+        There are fewer places than variants if the file ends too early.
+        """
         from genobit.io.kernels.bgen_blocks import find_blocks
 
         left, right = first // STRIDE, -(-stop // STRIDE)
@@ -141,20 +148,35 @@ class BgenFile:
         octets = np.frombuffer(data, np.uint8)
         whole = find_blocks(octets, self.layout, 6 * self.n_samples if bare else 0, found)
         places = found[:whole][~np.isin(found[:whole, 0], dropped)][:rows]
-        view = memoryview(data)
-        for k in range(first - left * STRIDE, rows):
-            if k >= len(places):
-                msg = (
-                    f"{self.path}: variants={k + left * STRIDE} is not there. Copy the file again."
-                )
-                raise ValueError(msg)
-            start, middle, after = places[k].tolist()
-            yield view[start:after], view[middle:after]
+        return data, places[first - left * STRIDE :].tolist()
 
     @property
     def header(self) -> Header:
         """The numbers of the file that decoding needs."""
         return Header(0, self.n_variants, self.n_samples, self.layout, self.compression, None)
+
+
+def _groups(
+    data: bytes, places: list[list[int]], header: Header
+) -> Iterator[tuple[list[bytes], ValueError | None]]:
+    """Yield inflated genotypes in groups, which one call of a kernel reads.
+
+    The first genotypes that cannot be inflated end the last group, which has their error.
+    """
+    parts: list[bytes] = []
+    size = 0
+    for _, middle, after in places:
+        try:
+            found = stored_bytes(data[middle:after], header)
+        except (ValueError, struct.error) as error:
+            yield parts, ValueError(str(error))
+            return
+        parts.append(found)
+        size += len(found)
+        if size >= _GROUP_BYTES:
+            yield parts, None
+            parts, size = [], 0
+    yield parts, None
 
 
 def alleles_of(decoded: Any, samples: int) -> da.Array:

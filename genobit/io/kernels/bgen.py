@@ -1,4 +1,4 @@
-"""Genotype calls and dosages of one variant from the probabilities of a BGEN file.
+"""Genotype calls and dosages of variants from the probabilities of a BGEN file.
 
 A row of probabilities is a sample. For alleles A and B its columns are AA, AB, BB if the variant is
 unphased, and A, B of each haplotype if it is phased. A haploid sample has A, B and then NaN. All
@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from genobit.engine.simd.jit import njit
+from genobit.io.kernels.bgen_blocks import FINE, SUM, read_shares
 
 PHASED, UNCERTAIN = 1, 2
 """Flags of a call; 0 is any other."""
@@ -200,3 +201,35 @@ def dosage_variant(probabilities: np.ndarray, phased: bool, swap: bool, dosages:
             return s
         dosages[s] = ploidy - dosage if swap else dosage
     return -1
+
+
+@njit
+def read_variants(
+    data: np.ndarray,
+    edges: np.ndarray,
+    layout: int,
+    swap: bool,
+    threshold: float,
+    room: np.ndarray,
+    calls: np.ndarray,
+    dosages: np.ndarray,
+) -> tuple[int, int, int]:
+    """Fill rows of calls, or of dosages if calls has none, from the inflated genotypes of variants.
+
+    edges: (variants + 1,) int64, where each variant begins in data; room: (4 * samples,) float32.
+    Returns the first variant with a fault or -1, the fault and the sample that has it or -1.
+    """
+    samples = room.size // 4
+    for k in range(edges.size - 1):
+        block, wrong = data[edges[k] : edges[k + 1]], -1
+        fault, width, phased = read_shares(block, layout, samples, room)
+        if fault == FINE:
+            values = room[: width * samples].reshape(samples, width)
+            if calls.shape[0]:
+                wrong = call_variant(values, phased, swap, threshold, calls[k])
+            else:
+                wrong = dosage_variant(values, phased, swap, dosages[k])
+            fault = SUM if wrong >= 0 else FINE
+        if fault != FINE:
+            return k, fault, wrong
+    return -1, FINE, -1

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 _MISSING, _PLOIDY = np.uint8(128), np.uint8(63)
 """The bit of a missing sample, and those of its number of copies."""
-DAMAGED = -1
+_DAMAGED = -1
+FINE, OTHER, STATED, COPIES, SIZE, SUM = range(6)
+"""What is wrong with genotypes: other samples or alleles, impossible bits or phase, more than two
+copies, other bytes than the ploidies need, or probabilities that do not add up to 1."""
+_MOST_BITS = 32
 
 
 @njit
@@ -123,7 +127,7 @@ def shares(
     """Fill out (samples, 2 to 4) with the probabilities of layout 2; NaN if missing or absent.
 
     Returns the most copies of a sample; nothing is filled if they are more than two. Returns
-    `DAMAGED` if ``data`` does not have their bytes, or ``out`` not their columns.
+    `_DAMAGED` if ``data`` does not have their bytes, or ``out`` not their columns.
     """
     n, width = out.shape
     flat = out.reshape(-1)
@@ -138,7 +142,7 @@ def shares(
     if most > 2:
         return most
     if (numbers * bits + 7) >> 3 != data.size or (most == 2 and width == 2):
-        return DAMAGED
+        return _DAMAGED
     whole, at = (1 << bits) - 1, np.intp(0)
     out[:] = np.nan
     for s in range(n):
@@ -158,3 +162,26 @@ def shares(
             out[s, 1] = second / whole
             out[s, 2] = (whole - first - second) / whole
     return most
+
+
+@njit
+def read_shares(
+    data: NDArray[np.uint8], layout: int, samples: int, room: NDArray[np.float32]
+) -> tuple[int, int, bool]:
+    """Fill room with the probabilities (samples, 2 to 4) of the inflated genotypes of a variant.
+
+    Returns what is wrong with them, the number of columns, and whether they are phased.
+    """
+    if layout == 1:
+        three_shares(data, room[: 3 * samples])
+        return FINE, 3, False
+    if data.size < 10 + samples or _number(data, 0, 4) != samples or _number(data, 4, 2) != 2:
+        return OTHER, 0, False
+    phased, bits = data[8 + samples], data[9 + samples]
+    if phased > 1 or not 1 <= bits <= _MOST_BITS:
+        return STATED, 0, False
+    width = 2 if data[7] < 2 else 4 if phased else 3
+    found = room[: width * samples].reshape(samples, width)
+    most = shares(data[8 : 8 + samples], data[10 + samples :], int(bits), phased == 1, found)
+    fault = COPIES if most > 2 else SIZE if most == _DAMAGED else FINE
+    return fault, width, phased == 1
