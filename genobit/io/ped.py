@@ -9,16 +9,21 @@ import xarray as xr
 
 from genobit.data import autosomes, model
 from genobit.data.guards.bounded import read_bytes
+from genobit.data.text import lazy_text
 from genobit.engine.options import require_fits
+from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE, read_plain
 from genobit.io._plink_text import FAM_COLUMNS, fam_columns, read_fam
 from genobit.io._text_tables import real_numbers, whole_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
 _MAP = ("chromosome", "variant id", "cM", "bp")
+_KINDS = dict(zip(_MAP, (FEW, NAMES, REAL, WHOLE), strict=True))
+_MANY = 2**31
 _COST = 2
 """Bytes of memory per byte of text."""
 
@@ -30,17 +35,15 @@ def read_text(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], NDArra
     for a missing file, and ValueError with line and field for the first fault.
     """
     data = read_bytes(_existing(path), _COST)
-    lines = _lines(data)
     if path.suffix == ".tped":
-        bim = _variants(path, [data[a:b].split(None, 4)[:4] for _, a, b in lines], lines)
+        text, lines = _heads(data, len(_MAP))
+        bim = _variants(path, text, lines)
         fam = read_fam(_existing(path.with_suffix(".tfam")))
     else:
         beside = _existing(path.with_suffix(".map"))
-        text = read_bytes(beside)
-        rows = _lines(text)
-        bim = _variants(beside, [text[a:b].split() for _, a, b in rows], rows)
-        fields = [data[a:b].split(None, 6)[:6] for _, a, b in lines]
-        fam = fam_columns(path, _table(path, fields, lines, FAM_COLUMNS))
+        bim = _variants(beside, *_heads(read_bytes(beside), _MANY))
+        text, lines = _heads(data, len(FAM_COLUMNS))
+        fam = fam_columns(path, _table(path, text, lines, FAM_COLUMNS))
     alleles, rows_of_bed = _genotypes(path, data, lines, bim, fam)
     return bim | {"alleles": alleles}, fam, rows_of_bed
 
@@ -53,15 +56,14 @@ def _existing(path: Path) -> Path:
     raise FileNotFoundError(msg)
 
 
-def _lines(data: bytes) -> list[tuple[int, int, int]]:
-    """Return number, start and end of each line that is neither empty nor a comment."""
-    found, start = [], 0
-    for number, line in enumerate(data.split(b"\n"), 1):
-        kept = line.strip()
-        if kept and not kept.startswith(b"#"):
-            found.append((number, start, start + len(line)))
-        start += len(line) + 1
-    return found
+def _heads(data: bytes, width: int) -> tuple[bytes, NDArray[np.int64]]:
+    """Return up to ``width`` fields of each line with tabs between, and what `copy_heads` fills."""
+    from genobit.io.kernels.ped import copy_heads
+
+    lines = np.empty((data.count(b"\n") + 1, 3), np.int64)
+    heads = np.empty(len(data) + 1, np.uint8)
+    count, used = copy_heads(np.frombuffer(data, np.uint8), width, lines, heads)
+    return heads[:used].tobytes(), lines[:count]
 
 
 def _text(path: Path, number: int, field: bytes) -> str:
@@ -73,59 +75,70 @@ def _text(path: Path, number: int, field: bytes) -> str:
 
 
 def _table(
-    path: Path, rows: list[list[bytes]], lines: list[tuple[int, int, int]], columns: tuple[str, ...]
+    path: Path, text: bytes, lines: NDArray[np.int64], columns: tuple[str, ...]
 ) -> dict[str, NDArray[np.object_]]:
     """Return fields as columns; raise ValueError for a line of another width."""
-    for row, (number, *_) in zip(rows, lines, strict=True):
+    rows = [line.split(b"\t") for line in text.splitlines()]
+    for row, number in zip(rows, lines[:, 0], strict=True):
         if len(row) != len(columns):
             names = ", ".join(columns)
             msg = f"{path}, line {number} has {len(row)} fields where {len(columns)} are expected "
             raise ValueError(f"{msg}({names}).")
     texts = [
-        [_text(path, line[0], field) for field in row]
-        for row, line in zip(rows, lines, strict=True)
+        [_text(path, number, field) for field in row]
+        for row, number in zip(rows, lines[:, 0], strict=True)
     ]
     table = np.array(texts, object).reshape(len(rows), len(columns))
     return dict(zip(columns, table.T, strict=True))
 
 
-def _variants(
-    path: Path, rows: list[list[bytes]], lines: list[tuple[int, int, int]]
-) -> dict[str, Any]:
+def _variants(path: Path, text: bytes, lines: NDArray[np.int64]) -> dict[str, Any]:
     """Return the columns of `read_bim` but the alleles; a .map may lack cM."""
     import pandas as pd
 
-    short = path.suffix == ".map" and rows and len(rows[0]) == 3
-    table = _table(path, rows, lines, (*_MAP[:2], "bp") if short else _MAP)
-    numbers = {"cM": real_numbers, "bp": whole_numbers}
-    found: dict[str, Any] = {"cM": np.zeros(len(rows))}
-    for name, parse in numbers.items():
-        if name not in table:
-            continue
-        try:
-            found[name] = parse(table[name])
-        except (ValueError, OverflowError):
-            for line, value in zip(lines, table[name], strict=True):
-                try:
-                    parse(np.array([value], object))
-                except (ValueError, OverflowError) as error:
-                    msg = f"{path}, line {line[0]}: {name} is {value!r}, not a number."
-                    raise ValueError(msg) from error
-            raise
-    contig, contig_id = pd.factorize(table["chromosome"])
+    fields = text.partition(b"\n")[0].count(b"\t") + 1
+    names = (*_MAP[:2], "bp") if path.suffix == ".map" and fields == 3 else _MAP
+    found = read_plain(text, names, _KINDS)
+    if found is None:
+        found = dict(_table(path, text, lines, names))
+        found["chromosome"] = pd.factorize(found["chromosome"])
+        for name, parse in (("cM", real_numbers), ("bp", whole_numbers)):
+            if name in found:
+                found[name] = _numbers(path, lines, name, found[name], parse)
+    contig, contig_id = found["chromosome"]
     return {
         "contig": contig.astype(np.int32),
         "contig_id": np.asarray(contig_id, object),
-        "id": table["variant id"],
-        "centimorgan": found["cM"],
+        "id": found["variant id"],
+        "centimorgan": found.get("cM", np.zeros(len(lines))),
         "position": found["bp"],
     }
+
+
+def _numbers(
+    path: Path,
+    lines: NDArray[np.int64],
+    name: str,
+    values: NDArray[np.object_],
+    parse: Callable[[NDArray[Any]], NDArray[Any]],
+) -> NDArray[Any]:
+    """Return a column of numbers; raise ValueError with the first line that has none."""
+    try:
+        return parse(values)
+    except (ValueError, OverflowError):
+        for number, value in zip(lines[:, 0], values, strict=True):
+            try:
+                parse(np.array([value], object))
+            except (ValueError, OverflowError) as error:
+                msg = f"{path}, line {number}: {name} is {value!r}, not a number."
+                raise ValueError(msg) from error
+        raise
 
 
 def _genotypes(
     path: Path,
     data: bytes,
-    lines: list[tuple[int, int, int]],
+    lines: NDArray[np.int64],
     bim: dict[str, Any],
     fam: dict[str, np.ndarray],
 ) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
@@ -142,9 +155,9 @@ def _genotypes(
         np.zeros((variants, (samples + 3) // 4), np.uint8),
         *_weights(bim, fam),
     )
-    places = np.array([line[1:] for line in lines], np.int64).reshape(-1, 2)
+    places = np.ascontiguousarray(lines[:, 1:])
     # PLINK recognises genotypes without a space between alleles by the first line.
-    joined = bool(lines) and len(data[slice(*lines[0][1:])].split()) == skipped + pairs
+    joined = len(lines) > 0 and len(data[slice(*lines[0][1:])].split()) == skipped + pairs
     octets = np.frombuffer(data, np.uint8)
     fault, line, call = read_pairs(
         octets, places, skipped, pairs, transposed, joined and pairs > 0, found
@@ -160,12 +173,12 @@ def _genotypes(
     found.rows[first_is_a1] = swapped(found.rows[first_is_a1])
     alleles = found.alleles.copy()
     alleles[first_is_a1] = alleles[first_is_a1, ::-1]
-    names: dict[bytes, str] = {b"": "0"}
-    texts = [data[start : start + size] for start, size in alleles.reshape(-1, 2).tolist()]
-    for name in {*texts} - {b""}:
-        names[name] = _text(path, 1, name)
-    named = np.array([names[text] for text in texts], object).reshape(variants, 2)
-    return named, found.rows
+    starts, sizes = alleles[..., 0], alleles[..., 1]
+    what = f"{model.VARIANT_ALLELE} of {path}"
+    named = xr.Variable(
+        (model.VARIANTS, "alleles"), lazy_text(octets, starts, starts + sizes, what)
+    )
+    return np.where(sizes == 0, "0", named.values), found.rows
 
 
 def _weights(

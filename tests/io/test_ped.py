@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
+from genobit.io import ped
 from tests.programs import PLINK, plink
 
 KINDS = [("A", "C"), ("1", "2"), ("T", "ACGT"), ("DEL", "INS"), ("G", "T")]
@@ -133,3 +135,51 @@ def test_missing_files__are_named(tmp_path: Path, kept: str, lost: str) -> None:
     (tmp_path / f"a{kept}").write_text("")
     with pytest.raises(FileNotFoundError, match=rf"a\{lost} does not exist"):
         gb.open_plink(tmp_path / f"a{kept}")
+
+
+TPED = "1 rs1 0 100 A G\n1 rs2 0.5 200 C C\n2 rs3 1 1 0 0\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"rs2": '"rs2'},
+        {"rs2": "rsβ"},
+        {"rs2": "0x10"},
+        {" 200": " 2e2"},
+        {"\n": "\r\n"},
+        {"\n1": "\n# 1 rs9\n\n \n\t 1"},
+        {" ": "\t \t"},
+        {"0 0\n": "0 0"},
+    ],
+)
+def test_every_text_is_read_as_without_arrow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, str]
+) -> None:
+    text = TPED
+    for old, new in change.items():
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "a.tped").write_bytes(text.encode())
+    (tmp_path / "a.tfam").write_text("F a 0 0 1 1\n")
+    found = gb.open_plink(tmp_path / "a.tped").compute()
+    assert found.variant_allele.values.tolist() == [["A", "G"], ["C", "0"], ["0", "0"]]
+    assert found.variant_position.values.tolist() == [100, 200, 1]
+    monkeypatch.setattr(ped, "read_plain", lambda *_: None)
+    xr.testing.assert_identical(found, gb.open_plink(tmp_path / "a.tped").compute())
+
+
+@pytest.mark.parametrize(
+    ("old", "match"),
+    [
+        (b"rs2", r"a\.tped, line 3 is not UTF-8 text"),
+        (b"C C", r"variant_allele of .*a\.tped\[1, 0\] is b'\\xe9', which is not UTF-8 text"),
+    ],
+)
+def test_text_that_is_not_utf8(tmp_path: Path, old: bytes, match: str) -> None:
+    new = b"\xe9" if old == b"rs2" else b"\xe9 \xe9"
+    (tmp_path / "a.tped").write_bytes(b"#\n" + TPED.encode().replace(old, new))
+    (tmp_path / "a.tfam").write_text("F a 0 0 1 1\n")
+    with pytest.raises(ValueError, match=match):
+        gb.open_plink(tmp_path / "a.tped")

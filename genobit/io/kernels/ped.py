@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FINE, SHORT, LONG, HALF, THIRD, NOT_TWO = range(6)
 """What is wrong with a line: too few or too many fields, a call of one allele, a third allele, or a
 joined genotype that is not two characters."""
-_BLANK, _ZERO = 32, 48
+_TAB, _LINE_FEED, _BLANK, _HASH, _ZERO = 9, 10, 32, 35, 48
 _HOM_A2, _HET, _HOM_A1, _MISSING = np.uint8(3), np.uint8(2), np.uint8(0), np.uint8(1)
 
 
@@ -46,6 +46,39 @@ def _next(data: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
     while at < end and data[at] > _BLANK:
         at += 1
     return start, at
+
+
+@njit
+def copy_heads(
+    data: NDArray[np.uint8], width: int, lines: NDArray[np.int64], heads: NDArray[np.uint8]
+) -> tuple[int, int]:
+    """Fill the lines of data that are neither empty nor comments, and copy their first fields.
+
+    lines: (lines, 3), number, start and end of each; heads: up to ``width`` fields of each line,
+    with a tab between them. Returns the numbers of lines and of bytes that are filled.
+    """
+    count, used, start, number = 0, 0, 0, 0
+    while start < data.size:
+        number += 1
+        end = start
+        while end < data.size and data[end] != _LINE_FEED:
+            end += 1
+        first, at = _next(data, start, end)
+        if first < at and data[first] != _HASH:
+            lines[count, 0], lines[count, 1], lines[count, 2] = number, start, end
+            count += 1
+            left = width
+            while first < at and left:
+                for k in range(first, at):
+                    heads[used] = data[k]
+                    used += 1
+                heads[used] = _TAB
+                used += 1
+                left -= 1
+                first, at = _next(data, at, end)
+            heads[used - 1] = _LINE_FEED
+        start = end + 1
+    return count, used
 
 
 @njit
