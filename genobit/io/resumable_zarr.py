@@ -30,6 +30,7 @@ from genobit.engine.schedule.checkpoints import LOCK, MANIFEST, Checkpoint, dige
 from genobit.engine.schedule.graphs import at_a_time
 from genobit.engine.schedule.identity import digest_of_inputs
 from genobit.engine.schedule.names import named_layer
+from genobit.io._result_chunks import as_chunks
 
 if TYPE_CHECKING:
     import os
@@ -110,7 +111,7 @@ def to_zarr(
     """
     _require_labelled(result)
     place = local_path(path, "genobit.to_zarr", f"write there with xarray, .to_zarr({str(path)!r})")
-    whole = _named(result)
+    whole = as_chunks(result)
     arrays: dict[str, Any] = {
         str(name): x.data for name, x in whole.variables.items() if x.chunks is not None
     }
@@ -212,45 +213,6 @@ def _fill(
         for part in _batches(todo, arrays, side):
             _each(_store, place, arrays, part)
             steps.update(len(part))
-
-
-def _named(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
-    """Return a Dataset with chunks as in Zarr: of one size, except the last; without MultiIndex."""
-    if isinstance(result, xr.DataArray):
-        result = result.to_dataset(name="result" if result.name is None else result.name)
-    result = labels.without_levels(result)
-    changed: dict[Any, Any] = {}
-    lazy = {
-        name: variable
-        for name, variable in result.variables.items()
-        if variable.chunks is not None and _in_memory(result, name)
-    }
-    # Labels that are made of the same calls take one pass.
-    computed = dict(zip(lazy, compute(*lazy.values()), strict=True))
-    for name, variable in result.variables.items():
-        if variable.chunks is None:
-            if (texts := labels.as_objects(variable, str(name))) is not variable:
-                changed[name] = _of_any_width(texts)
-            continue
-        if name in computed:
-            changed[name] = _of_any_width(labels.as_objects(computed[name], str(name)))
-        else:
-            sizes = {dim: max(sizes) for dim, sizes in variable.chunksizes.items()}
-            changed[name] = _of_any_width(variable).chunk(sizes)
-    # The compression of a source file does not belong to the result.
-    return result.assign(changed).drop_encoding()
-
-
-def _in_memory(result: xr.Dataset, name: Any) -> bool:
-    """Return whether a variable is a label, or objects, whose type on disk their values decide."""
-    variable = result.variables[name]
-    return (name in result.coords and variable.ndim == 1) or variable.dtype.kind == "O"
-
-
-def _of_any_width(variable: xr.Variable) -> xr.Variable:
-    """Return a variable without text of a fixed width, which Zarr does not specify."""
-    fixed = variable.dtype.kind == "U"
-    return variable.astype(np.dtypes.StringDType()) if fixed else variable
 
 
 def _describe(whole: xr.Dataset, arrays: dict[str, da.Array], place: Path, kept: Path) -> None:

@@ -1,0 +1,71 @@
+"""Variables of a result as Zarr stores them: chunks of one size, labels, and text of any width."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from dask.base import compute
+
+from genobit.data import labels
+from genobit.engine.options import get_options
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_TEXT, _TEXT_BYTES = np.dtypes.StringDType(), 160
+"""Text of any width, and the memory that one takes while it is read."""
+
+
+def as_chunks(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
+    """Return a Dataset with chunks as in Zarr: of one size, except the last; without MultiIndex."""
+    if isinstance(result, xr.DataArray):
+        result = result.to_dataset(name="result" if result.name is None else result.name)
+    result = labels.without_levels(result)
+    changed: dict[Any, Any] = {}
+    lazy = {
+        name: variable
+        for name, variable in result.variables.items()
+        if variable.chunks is not None and _in_memory(result, name)
+    }
+    # Labels that are made of the same calls take one pass.
+    computed = dict(zip(lazy, compute(*lazy.values()), strict=True))
+    for name, variable in result.variables.items():
+        if variable.chunks is None:
+            if (texts := labels.as_objects(variable, str(name))) is not variable:
+                changed[name] = _of_any_width(texts)
+            continue
+        if name in computed:
+            changed[name] = _of_any_width(labels.as_objects(computed[name], str(name)))
+        else:
+            sizes = {dim: max(sizes) for dim, sizes in variable.chunksizes.items()}
+            changed[name] = _of_any_width(variable).chunk(sizes)
+    # The compression of a source file does not belong to the result.
+    return result.assign(changed).drop_encoding()
+
+
+def _in_memory(result: xr.Dataset, name: Any) -> bool:
+    """Return whether a variable is a label, or objects, whose type on disk their values decide.
+
+    Of more text than memory takes, such as a field of all calls, the first chunk decides.
+    """
+    variable = result.variables[name]
+    if variable.dtype.kind != "O" or (name in result.coords and variable.ndim == 1):
+        return name in result.coords and variable.ndim == 1
+    if variable.size * _TEXT_BYTES <= get_options().eager_limit:
+        return True
+    first = variable.data.blocks[(0,) * variable.ndim].compute()
+    return not all(isinstance(text, str) for text in first.flat)
+
+
+def _of_any_width(variable: xr.Variable) -> xr.Variable:
+    """Return a variable without text of a fixed width, which Zarr does not specify."""
+    if variable.dtype.kind == "O" and variable.chunks is not None:
+        return variable.copy(deep=False, data=variable.data.map_blocks(_as_text, dtype=_TEXT))
+    return variable.astype(_TEXT) if variable.dtype.kind == "U" else variable
+
+
+def _as_text(objects: NDArray[Any]) -> NDArray[Any]:
+    """Return text of any width; ValueError for another object."""
+    return objects.astype(np.dtypes.StringDType(coerce=False)).astype(_TEXT)

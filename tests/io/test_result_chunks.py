@@ -1,0 +1,46 @@
+"""Text of a result goes to Zarr in one pass, or chunk by chunk where memory does not take it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+
+import genobit as gb
+from genobit.io._result_chunks import as_chunks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = np.array([[f"{'é' * k}{k},a", ""] for k in range(40)], object)
+
+
+def lazy(values: np.ndarray[Any, Any]) -> xr.Dataset:
+    return xr.Dataset({"call_FT": (("variants", "samples"), da.from_array(values, chunks=(8, 2)))})
+
+
+@pytest.mark.parametrize(("limit", "rows"), [(2**31, (40,)), (1000, (8,) * 5)])
+def test_text_beyond_memory_is_written_by_chunk(
+    tmp_path: Path, limit: int, rows: tuple[int, ...]
+) -> None:
+    with gb.set_options(eager_limit=limit):
+        path = gb.to_zarr(lazy(TEXTS), tmp_path / "a.zarr")
+    found = xr.open_zarr(path).call_FT
+    assert found.chunks == (rows, (2,))
+    np.testing.assert_array_equal(found.values.astype(object), TEXTS)
+
+
+@pytest.mark.parametrize("at", [0, 39])
+def test_what_is_no_text_is_never_made_text(at: int) -> None:
+    values = TEXTS.copy()
+    values[at, 0] = 5
+    with gb.set_options(eager_limit=1000):
+        variable = as_chunks(lazy(values)).call_FT
+        if at == 0:
+            assert variable.values[0, 0] == 5
+            return
+        with pytest.raises(ValueError, match="only allows string data"):
+            variable.compute()
