@@ -259,6 +259,15 @@ def test_an_open_number_gets_the_longest_list_that_is_read(
         assert ds.call_PL[:, 0].values.tolist()[1:] == [[-1, -1, -1], [-1, -1, -1], [-1, -2, -2]]
 
 
+@pytest.mark.parametrize("kind", ["vcf", "vcf.gz", "bcf"])
+def test_of_a_field_that_repeats__the_first_is_read(tmp_path: Path, kind: str) -> None:
+    record = "1\t9\t.\tA\tC\t.\t.\tDP=1;DP=2\tGT:DP:DP\t0|1:3:4\t0|0:5:6\t.:7:8"
+    path = container(written(tmp_path, [record]), kind)
+    ds = gb.open_vcf(path, fields=["DP", "INFO/DP"], cache_dir=False)
+    assert ds.variant_DP.values.tolist() == [1]
+    assert ds.call_DP.values.tolist() == [[3, 5, 7]]
+
+
 @pytest.mark.parametrize(("call", "width"), [("0", 3), ("0/1", 3), ("0/1/1", 4), ("0/1/1/1", 5)])
 def test_genotypes_of_a_site_follow_the_ploidy(tmp_path: Path, call: str, width: int) -> None:
     numbers = list(range(width))

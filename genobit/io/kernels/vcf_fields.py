@@ -196,6 +196,7 @@ def find_typed(
                 break
             if number == key:
                 found[record, 0], found[record, 1], found[record, 2] = at, n, kind
+                break
             at += n * octets_of(kind) * times
 
 
