@@ -10,6 +10,7 @@ import xarray as xr
 
 from genobit.data import characters, labels, model
 from genobit.data.characters import sets_in
+from genobit.data.coded_text import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -108,7 +109,7 @@ def decided(
     >>> import dask.array as da
     >>> text = da.from_array(np.array([list("AC1")]), chunks=1)
     >>> decided(text, None, None, "missing", ["a"])
-    Coding(kind='standard', symbols=('1', 'A', 'C'), gap='missing')
+    Coding(kind='standard', symbols=('1', 'A', 'C'), gap='missing', sets=None)
     """
     from genobit.engine.schedule.sites import by_sites
 
@@ -148,6 +149,7 @@ def sets_by_sites(
     if isinstance(values, np.ndarray):
         yield sets_in(values, coding, taxa)
         return
+    values, coding = coded(values, coding)
     for _, sets in by_sites(partial(_sets, coding=coding, taxa=taxa), values, group=FEW):
         yield sets
 

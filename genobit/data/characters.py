@@ -43,6 +43,8 @@ class Coding(NamedTuple):
     symbols: tuple[str, ...]
     """Symbol of each state; a gap that is a state comes last."""
     gap: str
+    sets: NDArray[np.unsignedinteger] | None = None
+    """Set of each code of an alignment in codes (256,), see `genobit.data.coded_text.coded`."""
 
 
 class SymbolCounts(NamedTuple):
@@ -198,7 +200,7 @@ def coding_of(
     Examples
     --------
     >>> coding_of(np.dtype("U1"), SymbolCounts({"0": 3, "2": 1}, None), None, None, "state")
-    Coding(kind='standard', symbols=('0', '2', '-'), gap='state')
+    Coding(kind='standard', symbols=('0', '2', '-'), gap='state', sets=None)
     """
     states = None if states is None or len(states) == 0 else states
     if _is_whole(dtype):
@@ -227,6 +229,10 @@ def sets_in(
     >>> sets_in(np.array([["A", "R"]]), Coding("dna", tuple("ACGT"), "missing"), None).tolist()
     [[1, 5]]
     """
+    from genobit.engine.bits.words import looked_up
+
+    if coding.sets is not None:
+        return looked_up(values, coding.sets)
     if _is_whole(values.dtype):
         return _of_numbers(values, coding, taxa, first)
     text = _as_text(values, taxa, first)

@@ -11,6 +11,7 @@ import numpy as np
 from genobit.data import alphabets
 from genobit.data.alignment import SITES, TAXA, alignment_attributes, require_names
 from genobit.data.checks import check_one_of, is_whole
+from genobit.data.coded_text import CodedText, text_of
 from genobit.data.guards.bounded import GZIP
 from genobit.engine.files import local_path
 from genobit.engine.schedule.names import layer_name
@@ -23,14 +24,11 @@ from genobit.io.alignment_files._layouts import (
 )
 from genobit.io.alignment_files._nexus import read_nexus
 from genobit.io.alignment_files._rows import (
-    Text,
-    in_chunks,
     line_at,
     read_plain,
     read_symbols,
     require_file,
     require_same_length,
-    text_of,
     with_line,
 )
 
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-    from genobit.io.alignment_files._fasta import FastaFile
     from genobit.io.alignment_files._rows import Rows
 
 _READERS: dict[str, Callable[[bytes], Rows]] = {
@@ -69,6 +66,8 @@ _MOST_TEXT = 2**26
 """Most bytes of text of an alignment that is not lazy. numpy has 4 bytes for a letter."""
 _CHUNK = 2**22
 """Symbols per chunk of a larger alignment."""
+_WHOLE = 512
+"""Sites of which a wide chunk has a multiple: tiles of products then split it without copies."""
 
 
 def open_alignment(
@@ -159,7 +158,7 @@ def _alignment(rows: Rows, kind: str | None, name: str) -> xr.DataArray:
     """Return an alignment as text, decoded chunk by chunk if it is large."""
     import xarray as xr
 
-    codes, entries, counts = read_symbols(rows)
+    codes, entries, used, counts = read_symbols(rows)
     require_names(rows.taxa)
     states = rows.states
     if kind == "standard" and states is not None:
@@ -168,11 +167,12 @@ def _alignment(rows: Rows, kind: str | None, name: str) -> xr.DataArray:
     kind, symbols = _described(counts, kind or rows.kind, states)
     if not alphabets.known_symbols(kind, symbols).issuperset(counts):
         _refuse_entry(rows, codes, entries, kind, symbols)
-    values: Any = Text(codes, entries)
+    values: Any
     if entries.itemsize * codes.size <= _MOST_TEXT:
-        values = values[:, :]
+        values = text_of(codes, entries)
     else:
-        values = in_chunks(values, max(1, _CHUNK // len(codes)), name)
+        sites = max(1, _CHUNK // len(codes))
+        values = CodedText(codes, entries, used, name).lazy(sites // _WHOLE * _WHOLE or sites)
     attrs = alignment_attributes(kind, symbols)
     return xr.DataArray(values, {TAXA: rows.taxa}, (TAXA, SITES), "alignment", attrs)
 
@@ -208,16 +208,16 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
     require_file(source)
     try:
         _require_plain_fasta(source, form)
-        file, taxa, counts = index_fasta(source)
-        require_same_length(taxa, file.records[:, 3].tolist())
+        text, taxa, counts = index_fasta(source)
+        require_same_length(taxa, text.codes.records[:, 3].tolist())
         require_names(taxa)
         kind, symbols = _described(counts, kind, None)
         if not alphabets.known_symbols(kind, symbols).issuperset(counts):
-            _refuse_symbol(file, kind, symbols, taxa)
+            _refuse_symbol(text, kind, symbols, taxa)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
     attrs = {**alignment_attributes(kind, symbols), "format": "fasta", "source": str(source)}
-    return xr.DataArray(file.array(int(chunks)), {TAXA: taxa}, (TAXA, SITES), "alignment", attrs)
+    return xr.DataArray(text.lazy(int(chunks)), {TAXA: taxa}, (TAXA, SITES), "alignment", attrs)
 
 
 def _require_plain_fasta(source: Path, form: str | None) -> None:
@@ -243,13 +243,13 @@ def _require_plain_fasta(source: Path, form: str | None) -> None:
         raise ValueError(msg)
 
 
-def _refuse_symbol(file: FastaFile, kind: str, symbols: Sequence[str], taxa: Sequence[str]) -> None:
+def _refuse_symbol(text: CodedText, kind: str, symbols: Sequence[str], taxa: Sequence[str]) -> None:
     """Raise an error for the first entry that is not a symbol of the kind."""
-    number, length = file.shape
+    number, length = text.shape
     for taxon in range(number):
         for site in range(0, length, _PIECE):
-            text = file[taxon : taxon + 1, site : site + _PIECE]
-            alphabets.require_symbols(text, kind, symbols, taxa, (taxon, site))
+            part = text[taxon : taxon + 1, site : site + _PIECE]
+            alphabets.require_symbols(part, kind, symbols, taxa, (taxon, site))
 
 
 def labelled_alignment(

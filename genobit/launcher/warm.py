@@ -216,9 +216,16 @@ def _readers() -> None:
             found.compute()
             found.genobit.pack().compute()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "alignment.phy"
-        path.write_text(f"2 70\na {'ACGT-' * 14}\nb {'ACGTN' * 14}\n")
+        rows, path = f"a {'ACGT-' * 14}\nb {'ACGTN' * 14}\n", Path(folder) / "alignment.phy"
+        path.write_text(f"2 70\n{rows}")
         open_alignment(path).genobit.ld("T").compute()
+        path = path.with_suffix(".nex")
+        data = "dimensions ntax=2 nchar=140; format datatype=dna interleave"
+        path.write_text(f"#NEXUS\nbegin data; {data}; matrix\n{rows}{rows}; end;\n")
+        open_alignment(path)
+        path = path.with_suffix(".fasta")
+        path.write_text(rows.replace("a ", ">a\n").replace("b ", ">b\n"))
+        open_alignment(path, chunks=70).genobit.ld("T").compute()
 
 
 ANALYSES: dict[str, Callable[[], None]] = {

@@ -19,15 +19,18 @@ T is v_ij r2.
 from __future__ import annotations
 
 from functools import partial
+from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask.array as da
 import numpy as np
 
 from genobit.data.characters import sets_in
+from genobit.data.coded_text import coded, in_sites
 from genobit.engine.bits.layout import CALLED, Layout, words_for
 from genobit.engine.options import get_options
 from genobit.engine.schedule import tiles
+from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.sites import by_sites
 from genobit.engine.spelling import did_you_mean
 from genobit.ld import matrix as ld
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.written_once import Place
 
 T = "T"
+_BLOCK = 2**24
+"""Least bytes of planes that are packed at a time: numpy then asks for large pages."""
 LONG_NAMES = {name: ld.LONG_NAMES[name] for name in ("r", "r2", "D", "dprime")} | {
     T: "linkage of sites of several states T"
 }
@@ -73,20 +78,25 @@ def sites_of(
             f"{did_you_mean(statistic, LONG_NAMES)}"
         )
         raise ValueError(msg)
-    if isinstance(values, da.Array):
-        sets = partial(sets_in, coding=coding, taxa=taxa)
-        present = np.concatenate([x for _, x in by_sites(partial(_present_of, sets=sets), values)])
-        wanted = _wanted(present, coding.symbols, statistic)
-        planes = _lazy_planes(values, sets, wanted)
+    codes, coding_of_codes = coded(values, coding)
+    bits = partial(_bits, coding=coding_of_codes, taxa=taxa)
+    present_of = partial(_present, states=len(coding.symbols), bits=bits)
+    if isinstance(codes, da.Array):
+        present = np.concatenate([x for _, x in by_sites(present_of, codes)])
     else:
-        whole = sets_in(values, coding, taxa)
-        present = _present(whole)
-        wanted = _wanted(present, coding.symbols, statistic)
-        planes = da.from_array(_planes(whole, wanted.sets), chunks=-1)
+        present = present_of(codes, 0)
+    wanted = _wanted(present, coding.symbols, statistic)
     # Chunks of equal work: more planes, fewer sites.
     rows = max(64, get_options().edge // len(wanted.names))
-    planes = planes.rechunk({1: rows})
-    named = {name: planes[k] for k, name in enumerate(wanted.names)}
+    if isinstance(codes, da.Array):
+        size = 8 * words_for(len(taxa)) * len(wanted.states) * rows
+        codes = in_sites(codes, rows * -(-_BLOCK // size))
+        planes = _lazy_planes(codes, bits, wanted)
+        if any(sites % rows for sites in planes.chunks[1][:-1]):
+            planes = planes.rechunk({1: rows})
+    else:
+        planes = da.from_array(_planes(codes, 0, bits=bits, wanted=wanted), chunks=-1)
+    named = {name: _cut(planes, k, rows) for k, name in enumerate(wanted.names)}
     states = np.bitwise_count(present).astype(np.int64)
     return Sites(named, states, wanted.counted, len(taxa))
 
@@ -95,66 +105,93 @@ class _Wanted(NamedTuple):
     """Planes that a statistic needs."""
 
     names: list[str]
-    sets: NDArray[np.uint64]
-    """State of each plane by site, as a set of bits; 0 for all valid taxa. (planes, sites)."""
+    states: list[int]
+    """States that occur."""
     counted: NDArray[np.int64] | None
+    """State of the plane of each site, -1 without a valid taxon; None for planes of all states."""
 
 
-def _present(sets: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the states that valid taxa have at each site, as sets of bits."""
-    from genobit.ld.kernels.sites import present
+def _bits(
+    values: NDArray[Any], first: int, states: Sequence[int], *, coding: Coding, taxa: Sequence[str]
+) -> NDArray[np.uint64]:
+    """Return the sites at which each taxon has one state and no other: (states, taxa, words)."""
+    from genobit.ld.kernels.sites import state_bits
 
-    found = np.zeros(sets.shape[1], sets.dtype)
-    present(np.ascontiguousarray(sets), found)
-    return found.astype(np.uint64)
-
-
-def _present_of(values: NDArray[Any], first: int, *, sets: Any) -> NDArray[np.uint64]:
-    return _present(sets(values, first=first))
-
-
-def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str) -> _Wanted:
-    if statistic == T:
-        everywhere = int(np.bitwise_or.reduce(present))
-        occurring = [s for s in range(len(symbols)) if everywhere >> s & 1] or [0]
-        sets = np.array([[1 << s] for s in occurring], np.uint64)
-        return _Wanted([symbols[s] for s in occurring], sets, None)
-    _refuse_more_than_two(present, symbols)
-    counted = np.array([int(p).bit_length() - 1 for p in present.tolist()], np.int64)
-    # A set of 0 takes all valid taxa: at a site without any, the plane is empty.
-    highest = np.array([1 << k if k >= 0 else 0 for k in counted.tolist()], np.uint64)
-    return _Wanted(["alt", CALLED], np.stack([highest, np.zeros_like(highest)]), counted)
-
-
-def _planes(sets: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return planes (planes, sites, words) of state sets (taxa, sites)."""
-    from genobit.ld.kernels.sites import pack_states
-
-    taxa, sites = sets.shape
-    out = np.empty((len(wanted), sites, words_for(taxa)), np.uint64)
-    each = np.broadcast_to(wanted.astype(sets.dtype), (len(wanted), sites))
-    pack_states(np.ascontiguousarray(sets), np.ascontiguousarray(each), out)
+    sets = coding.sets
+    if sets is None:
+        found = sets_in(values, coding, taxa, first)
+        others = found & (found - found.dtype.type(1))
+        # A single state has its number as code, and several states have a code without a state.
+        values = np.where(others, np.uint8(len(coding.symbols)), np.bitwise_count(found - 1))
+        sets = np.uint64(1) << np.arange(len(coding.symbols), dtype=np.uint64)
+    codes = [np.flatnonzero(sets == sets.dtype.type(1 << s)).astype(np.uint8) for s in states]
+    starts = np.cumsum([0, *map(len, codes)])
+    out = np.empty((len(states), len(values), words_for(values.shape[1])), np.uint64)
+    state_bits(values, np.concatenate(codes), starts, out)
     return out
 
 
-def _lazy_planes(values: da.Array, sets: Any, wanted: _Wanted) -> da.Array:
+def _present(values: NDArray[Any], first: int, *, states: int, bits: Any) -> NDArray[np.uint64]:
+    """Return the states that valid taxa have at each site, as sets of bits."""
+    there = np.bitwise_or.reduce(bits(values, first, range(states)), axis=1).view(np.uint8)
+    each = np.unpackbits(there, axis=1, count=values.shape[1], bitorder="little").astype(np.uint64)
+    return np.bitwise_or.reduce(each << np.arange(states, dtype=np.uint64)[:, None], axis=0)
+
+
+def _wanted(present: NDArray[np.uint64], symbols: Sequence[str], statistic: str) -> _Wanted:
+    everywhere = int(np.bitwise_or.reduce(present))
+    states = [s for s in range(len(symbols)) if everywhere >> s & 1] or [0]
+    if statistic == T:
+        return _Wanted([symbols[s] for s in states], states, None)
+    _refuse_more_than_two(present, symbols)
+    counted = np.array([int(p).bit_length() - 1 for p in present.tolist()], np.int64)
+    return _Wanted(["alt", CALLED], states, counted)
+
+
+def _planes(values: NDArray[Any], first: int, *, bits: Any, wanted: _Wanted) -> NDArray[np.uint64]:
+    """Return planes (planes, sites, words) of a part of an alignment (taxa, sites)."""
+    from genobit.engine.bits.words import transpose_bits
+
+    taxa, sites = values.shape
+    planes = np.empty((len(wanted.states), sites, words_for(taxa)), np.uint64)
+    for rows, plane in zip(bits(values, first, wanted.states), planes, strict=True):
+        transpose_bits(rows, sites, plane)
+    if wanted.counted is None:
+        return planes
+    # A site without a valid taxon has empty planes, of which any is the counted one.
+    counted = np.searchsorted(wanted.states, wanted.counted[first : first + sites])
+    alt = planes[counted, np.arange(sites)]
+    return np.stack([alt, np.bitwise_or.reduce(planes, axis=0)])
+
+
+def _lazy_planes(values: da.Array, bits: Any, wanted: _Wanted) -> da.Array:
     """Return planes (planes, sites, words), lazy, in the chunks of the alignment."""
-    taxa = values.shape[0]
-    shape = (len(wanted.names),), values.chunks[1], (words_for(taxa),)
-    planes: da.Array = da.map_blocks(
-        _planes_of, values, sets=sets, wanted=wanted.sets, chunks=shape, drop_axis=0,
-        new_axis=(0, 2), dtype=np.uint64, meta=np.empty((0, 0, 0), np.uint64),
-    )  # fmt: skip
-    return planes
+    name, graph = named_layer("genobit-states", _tasks, values, bits, wanted)
+    shape = (len(wanted.names),), values.chunks[1], (words_for(values.shape[0]),)
+    return da.Array(graph, name, shape, np.uint64)
 
 
-def _planes_of(
-    values: NDArray[Any], *, sets: Any, wanted: NDArray[np.uint64], block_info: Any = None
-) -> NDArray[np.uint64]:
-    first, stop = block_info[0]["array-location"][1]
-    # T uses the same states at all sites.
-    here = wanted if wanted.shape[1] == 1 else wanted[:, first:stop]
-    return _planes(sets(values, first=first), here)
+def _tasks(name: str, values: da.Array, bits: Any, wanted: _Wanted) -> dict[Any, Any]:
+    starts = np.cumsum([0, *values.chunks[1][:-1]]).tolist()
+    of_part = partial(_planes, bits=bits, wanted=wanted)
+    # Blockwise would copy each chunk, to join the chunks of one along the taxa.
+    return {(name, 0, k, 0): (of_part, (values.name, 0, k), at) for k, at in enumerate(starts)}
+
+
+def _cut(planes: da.Array, k: int, rows: int) -> da.Array:
+    """Return plane k of planes (planes, sites, words) in chunks of ``rows``, which are views."""
+    name, graph = named_layer("genobit-plane", _views, planes, k, rows)
+    sizes = tuple(min(rows, size - at) for size in planes.chunks[1] for at in range(0, size, rows))
+    return da.Array(graph, name, (sizes, planes.chunks[2]), np.uint64)
+
+
+def _views(name: str, planes: da.Array, k: int, rows: int) -> dict[Any, Any]:
+    sizes = enumerate(planes.chunks[1])
+    places = [(chunk, at) for chunk, size in sizes for at in range(0, size, rows)]
+    return {
+        (name, number, 0): (getitem, (planes.name, 0, chunk, 0), (k, slice(at, at + rows)))
+        for number, (chunk, at) in enumerate(places)
+    }
 
 
 def _refuse_more_than_two(present: NDArray[np.uint64], symbols: Sequence[str]) -> None:

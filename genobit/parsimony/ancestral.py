@@ -13,6 +13,7 @@ import numpy as np
 
 from genobit.data.characters import Characters, sets_in
 from genobit.data.checks import check_one_of
+from genobit.data.coded_text import coded
 from genobit.data.topology import children
 from genobit.engine.schedule.sites import by_sites
 from genobit.parsimony.kernels import hartigan
@@ -74,6 +75,7 @@ def ancestral_states(
     ([['A', 'C'], ['A', 'C']], [0, 0, 1, 0, 0])
     """
     tree = {"parents": parents, "resolve": resolve, "sampled": sampled}
+    values, coding = coded(values, coding)
     rebuilt = partial(_rebuilt, coding=coding, taxa=taxa, tree=tree)
     if not isinstance(values, da.Array):
         nodes, of_site = rebuilt(values, 0)

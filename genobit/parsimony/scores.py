@@ -13,6 +13,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.data.characters import Characters, sets_in
+from genobit.data.coded_text import coded
 from genobit.engine.schedule.sites import by_sites
 from genobit.parsimony import lengths as parsimony
 from genobit.parsimony.kernels import change_bounds
@@ -72,6 +73,7 @@ def scores(
     """
     if trees.costs is not None:
         parsimony.check_root(trees.trees, trees.costs, coding.symbols)
+    values, coding = coded(values, coding)
     score = partial(_of_part, coding=coding, taxa=taxa, trees=trees)
     if not isinstance(values, da.Array):
         return score(values, 0, weights, shared=True)

@@ -10,6 +10,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.data.characters import sets_in
+from genobit.data.coded_text import coded
 from genobit.engine.options import get_options, more_than
 from genobit.engine.schedule.memory_mapped import PlaneFile
 from genobit.engine.schedule.sites import by_sites
@@ -75,6 +76,7 @@ def site_patterns(
     >>> found.sets.tolist(), found.weights.tolist(), found.drawn.of_site.tolist()
     ([[1, 2], [1, 8]], [2, 1], [0, 1, 0])
     """
+    values, coding = coded(values, coding)
     of_part = partial(_part, coding=coding, taxa=taxa, resampled=resampled)
     sites = values.shape[1] if weights is None else int(np.count_nonzero(weights))
     with PatternIndex(sites if resampled else 0) as numbers:

@@ -14,6 +14,7 @@ import numpy as np
 import genobit as gb
 from genobit.io.writers._vcf_text import END, bgzf
 
+from .alignments import alignments
 from .measure import Row, rates, ratio
 from .opening import openings
 
@@ -25,8 +26,9 @@ _SHARE = 0.01
 
 
 def readers(*, quick: bool) -> Iterator[Row]:
-    """Opening files; with plink2, statistics of a .bed, and BGEN, VCF and BCF to planes."""
+    """Opening files, alignments to planes; with plink2, also .bed, BGEN, VCF and BCF."""
     yield from openings(quick=quick)
+    yield from alignments(600 if quick else 2_000)
     if shutil.which("plink2") is None:
         return
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):

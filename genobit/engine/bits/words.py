@@ -327,14 +327,16 @@ def _transpose_tiles(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None
             _finish_lines(tile, 64 * w, row >> 6, out, flat, ahead, n)
 
 
-def transpose_bits(words: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
-    """Transpose bits: words (rows, ceil(bits / 64)) to (bits, ceil(rows / 64)).
+def transpose_bits(
+    words: NDArray[np.uint64], bits: int, out: NDArray[np.uint64] | None = None
+) -> NDArray[np.uint64]:
+    """Transpose bits: words (rows, ceil(bits / 64)) to (bits, ceil(rows / 64)), or to ``out``.
 
     Bit i of row b is bit b of the old row i.
     """
     words = np.ascontiguousarray(words)
-    width = (words.shape[0] + 63) // 64
-    out = aligned((bits, width), np.uint64)
+    if out is None:
+        out = aligned((bits, (words.shape[0] + 63) // 64), np.uint64)
     _transpose_tiles(words, out)
     return out
 

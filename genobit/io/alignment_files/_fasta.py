@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from genobit.data.coded_text import CodedText
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.names import layer_name
@@ -20,13 +21,11 @@ from genobit.io.alignment_files._rows import (
     CONTROL,
     FOREIGN_GAPS,
     decoded,
-    in_chunks,
     require_gaps,
 )
 from genobit.io.kernels import fasta_lines
 
 if TYPE_CHECKING:
-    import dask.array as da
     from numpy.typing import NDArray
 
 BLOCK = 2**20
@@ -39,7 +38,7 @@ _REMEDY = "rewrap the file (seqkit seq -w 60), or leave out chunks= to read it i
 
 @dataclass(frozen=True)
 class FastaFile:
-    """An aligned FASTA file as an array (taxa, sites) of text, reopened for each read."""
+    """An aligned FASTA file as an array (taxa, sites) of bytes, reopened for each read."""
 
     path: str
     size: int
@@ -47,7 +46,7 @@ class FastaFile:
     """Modification time of the file, in nanoseconds."""
     records: NDArray[np.int64] = field(repr=False)
     """(taxa, 4): place of the first symbol, symbols per line, bytes per line, number of symbols."""
-    dtype: ClassVar[np.dtype[Any]] = np.dtype("<U1")
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
     ndim: ClassVar[int] = 2
 
     @property
@@ -55,13 +54,12 @@ class FastaFile:
         """Number of taxa and of sites."""
         return len(self.records), int(self.records[0, 3])
 
-    def __getitem__(self, key: tuple[slice, slice]) -> NDArray[np.str_]:
+    def __getitem__(self, key: tuple[slice, slice]) -> NDArray[np.uint8]:
         # dask passes one slice per dimension, with a step if it merged a later slice.
         taxa, sites = key
         span = range(*sites.indices(self.shape[1]))
         first, stop = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
-        symbols = _UPPER[self._read(taxa, first, stop)].view(self.dtype)
-        return symbols[:, :: sites.step or 1]
+        return self._read(taxa, first, stop)[:, :: sites.step or 1]
 
     def _places(self, taxa: slice, start: int, stop: int) -> list[list[int]]:
         """Return where the sites start:stop begin and end in the file, for each taxon."""
@@ -97,11 +95,6 @@ class FastaFile:
                 return site + found
         return -1
 
-    def array(self, chunks: int) -> da.Array:
-        """Return the lazy alignment in chunks of ``chunks`` sites."""
-        name = layer_name("fasta", self.path, self.size, self.changed, self.records, chunks)
-        return in_chunks(self, chunks, name)
-
 
 _UPPER = np.arange(256, dtype=np.uint32)
 _UPPER[ord("a") : ord("z") + 1] -= ord("a") - ord("A")
@@ -111,7 +104,7 @@ _UPPER[[*map(ord, FOREIGN_GAPS)]] = [*map(ord, FOREIGN_GAPS.values())]
 class Found(NamedTuple):
     """Result of a scan of a file."""
 
-    file: FastaFile
+    text: CodedText
     taxa: list[str]
     counts: dict[str, int]
     """Number of occurrences of each symbol, in upper case."""
@@ -141,7 +134,9 @@ def index_fasta(source: Path) -> Found:
     taxa = _stripped(scan.names)
     if scan.counts[ord(".")]:
         require_gaps(taxa, found.first_dot)
-    return Found(found, taxa, counts)
+    name = layer_name("fasta", found)
+    used = np.flatnonzero(scan.counts).astype(np.uint8)
+    return Found(CodedText(found, _UPPER.view("U1"), used, name), taxa, counts)
 
 
 class _Scan:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from array import array
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 _PHYLIP_HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*([A-Za-z]*)[ \t]*(?:\n|$)")
 _CLUSTAL_HEADER = re.compile(rb"(?:CLUSTAL|MUSCLE|PROBCONS|MSAPROBS|Kalign|Biopython)\b[^\n]*")
 _STOCKHOLM_HEADER = re.compile(rb"#[ \t]*STOCKHOLM\b[^\n]*")
-_ROW = re.compile(rb"^([^\s#]\S*)[ \t]+(\S[^\n]*)$", re.MULTILINE)
+_NAME = re.compile(rb"([^\s#]\S*)[ \t]+(?=\S)")
+_WORD = re.compile(rb"\S+")
 _COUNT = re.compile(rb"\s\d+\s*$")
 _CONSENSUS = re.compile(rb"[ \t][ \t*:.+\d]*")
 _END = re.compile(rb"^//[ \t]*$", re.MULTILINE)
@@ -106,6 +106,9 @@ def read_phylip(data: bytes, order: str | None = None) -> Rows:
         for layout, read in (("interleaved", _interleaved), ("sequential", _sequential)):
             if layout != (order or given or layout):
                 continue
+            if ("interleaved", names) in fits and len(table) == number:
+                # Taxa of a line each are the same in both layouts.
+                continue
             try:
                 fits[layout, names] = read(data, table, number, length, name_at)
             except Misfit as misfit:
@@ -150,8 +153,8 @@ def _same_symbols(rows: Rows, other: Rows, length: int) -> bool:
 
 def _relaxed(data: bytes, start: int, stop: int) -> tuple[bytes, int]:
     """Return the name at the start of a line, up to a blank, and where it ends."""
-    name = data[start:stop].split(maxsplit=1)[0]
-    return name, data.find(name, start) + len(name)
+    found = cast("re.Match[bytes]", _WORD.search(data, start, stop))
+    return found[0], found.end()
 
 
 def _strict(data: bytes, start: int, stop: int) -> tuple[bytes, int]:
@@ -179,10 +182,11 @@ def _interleaved(
             if name == found[k % number][0]:
                 spans[k, 1] = end
     rows = Rows(data, decoded([name for name, _ in found]), spans)
-    wrong = np.flatnonzero(lengths(rows) != length)
+    found_lengths = lengths(rows)
+    wrong = np.flatnonzero(found_lengths != length)
     if wrong.size:
         k = int(wrong[0])
-        raise Misfit(f"taxon {k} ({rows.taxa[k]!r}) has {lengths(rows)[k]} sites")
+        raise Misfit(f"taxon {k} ({rows.taxa[k]!r}) has {found_lengths[k]} sites")
     return rows
 
 
@@ -246,7 +250,8 @@ def read_clustal(data: bytes) -> Rows:
     header = _CLUSTAL_HEADER.match(data, at)
     if header is None:
         raise _unexpected(data, at, "CLUSTAL")
-    return by_name(data, header.end(), len(data), _ROW, _CONSENSUS, counted=True)
+    table = lines(data, header.end(), len(data))
+    return by_name(data, table, _NAME, _CONSENSUS, counted=True)
 
 
 def read_stockholm(data: bytes) -> Rows:
@@ -260,14 +265,14 @@ def read_stockholm(data: bytes) -> Rows:
     if end and (more := _content(data, end.end())) < len(data):
         msg = f"line {line_of(data, more)} follows the end (//): keep one alignment in the file"
         raise ValueError(msg)
-    return by_name(data, header.end(), stop, _ROW, _MARKUP)._replace(entries=_STOCKHOLM_GAPS)
+    rows = by_name(data, lines(data, header.end(), stop), _NAME, _MARKUP)
+    return rows._replace(entries=_STOCKHOLM_GAPS)
 
 
 def by_name(
     data: bytes,
-    start: int,
-    stop: int,
-    row: re.Pattern[bytes],
+    table: NDArray[np.int64],
+    name: re.Pattern[bytes],
     skipped: re.Pattern[bytes],
     *,
     counted: bool = False,
@@ -275,36 +280,54 @@ def by_name(
 ) -> Rows:
     """Read lines of a name and symbols; further lines of a name continue its taxon.
 
-    ``skipped`` matches the other lines that may occur. With ``counted``, a number may end a line.
-    With ``blocks``, a name occurs once between two blank lines. Raises ValueError for other lines
-    and names.
+    table: start and stop of the lines that are not blank. ``name`` matches a name up to the
+    symbols. ``skipped`` matches the other lines that may occur. With ``counted``, a number may end
+    a line. With ``blocks``, a name occurs once between two blank lines. Raises ValueError for other
+    lines and names.
     """
     taxa: dict[bytes, int] = {}
-    # A million lines as tuples would take ten times the memory.
-    spans, before = array("q"), start
+    spans, filled = np.empty((len(table), 3), np.int64), 0
     seen: set[int] = set()
-    for found in row.finditer(data, start, stop):
-        if found.start() > before + 1:
-            _require_skipped(data, before, found.start(), skipped)
+    k, before, in_order = 0, 0, True
+    while k < len(table):
+        first, end = table[k].tolist()
+        if first > before + 1:
             seen.clear()
-        name, written = found.groups()
-        taxon = taxa.setdefault(name, len(taxa))
+        found = name.match(data, first, end)
+        if found is None:
+            if not skipped.fullmatch(data, first, end):
+                raise _unexpected(data, first, "a name and symbols")
+            seen.clear()
+            k += 1
+            continue
+        expected = filled % len(taxa) if found[1] in taxa else filled
+        taxon = taxa.setdefault(found[1], len(taxa))
         if blocks and taxon in seen:
-            msg = f"line {line_of(data, found.start())}: a second row of {decoded([name])[0]!r}"
+            msg = f"line {line_of(data, first)}: a second row of {decoded([found[1]])[0]!r}"
             raise ValueError(f"{msg} in one block: rename one of the taxa")
         seen.add(taxon)
-        begin, before = found.span(2)
-        count = _COUNT.search(written) if counted and written[-1:].isdigit() else None
-        spans.extend((taxon, begin, begin + count.start() if count else before))
-    _require_skipped(data, before, stop, skipped)
-    return Rows(data, decoded([*taxa]), as_spans(spans))
+        spans[filled] = taxon, found.end(), end
+        in_order &= taxon == expected
+        k, before, filled = k + 1, end, filled + 1
+        if in_order and filled > len(taxa):
+            # A match of each of a million lines would take seconds.
+            more = symbols.repeat_names(view(data), table[k:], spans, filled, len(taxa), blocks)
+            k, filled = k + more, filled + more
+            before = int(spans[filled - 1, 2])
+            seen = {*range(filled % len(taxa) or len(taxa))}
+    spans = spans[:filled]
+    if counted:
+        _leave_counts_out(data, spans)
+    return Rows(data, decoded([*taxa]), spans)
 
 
-def _require_skipped(data: bytes, start: int, stop: int, skipped: re.Pattern[bytes]) -> None:
-    """Raise ValueError for a line between rows that is not blank and not to be skipped."""
-    for line in re.finditer(rb"^[^\n]*\S[^\n]*$", data[start:stop], re.MULTILINE):
-        if not skipped.fullmatch(line[0]):
-            raise _unexpected(data, start + line.start(), "a name and symbols")
+def _leave_counts_out(data: bytes, spans: NDArray[np.int64]) -> None:
+    """End the spans before a number at the end of their lines."""
+    last = view(data)[spans[:, 2] - 1]
+    for k in np.flatnonzero((last >= ord("0")) & (last <= ord("9"))).tolist():
+        _, start, stop = spans[k].tolist()
+        if count := _COUNT.search(data, start, stop):
+            spans[k, 2] = count.start()
 
 
 def as_spans(spans: ArrayLike) -> NDArray[np.int64]:

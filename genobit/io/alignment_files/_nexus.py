@@ -24,6 +24,7 @@ from genobit.io.alignment_files._rows import (
     lines,
     view,
 )
+from genobit.io.kernels import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,7 +38,7 @@ _SETTING = re.compile(r"([A-Za-z]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|\([^)]*\)|\S+))
 _EQUATE = re.compile(r"(\S)\s*=\s*(\{[^}]*\}|\([^)]*\)|\S)")
 _RANGE = re.compile(r"(\S)\s*~\s*(\S)")
 _NAME = re.compile(rb"'(?:[^']|'')*'|[^\s']\S*")
-_ROW = re.compile(rb"^[ \t]*('(?:[^'\n]|'')*'|[^\s']\S*(?=[ \t]))[ \t]*(\S[^\n]*)$", re.MULTILINE)
+_NAMED = re.compile(rb"[ \t]*('(?:[^'\n]|'')*'|[^\s']\S*(?=[ \t]))[ \t]*(?=\S)")
 _NOTHING = re.compile(rb"(?!)")
 _GROUP = re.compile(rb"'[^']*'|\{[^{}();]*\}|\([^{}();]*\)|[{}()]")
 _MOST_DIGITS = 18
@@ -115,7 +116,7 @@ def _text(data: bytes, command: Command) -> str:
 def _with_codes(data: bytes, matrix: Command, form: _Format) -> tuple[bytes, dict[int, str]]:
     """Return the text with one byte for each group of symbols, and the entries of all bytes."""
     entries = {byte: _entry(chr(byte).upper(), form) for byte in _ASCII}
-    if all(data.find(mark, matrix.start, matrix.stop) < 0 for mark in (b"[", b"{", b"(", b"}")):
+    if symbols.first_of(view(data), matrix.start, matrix.stop, view(b"[{(}")) < 0:
         return data, entries
     body = without_comments(data[matrix.start : matrix.stop])
     used = np.flatnonzero(np.bincount(view(body), minlength=256)).tolist()
@@ -154,7 +155,9 @@ def _rows(
     if not form.labels:
         return _unnamed(data, matrix, form, length, _names(labels))
     if form.interleave or length is None:
-        rows = _one_spelling(by_name(data, start, stop, _ROW, _NOTHING, blocks=False))
+        rows = _one_spelling(
+            by_name(data, lines(data, start, stop), _NAMED, _NOTHING, blocks=False)
+        )
     else:
         rows = _sequential(data, start, stop, number, length)
     return rows._replace(taxa=[_unquoted(name) for name in rows.taxa])
@@ -174,9 +177,10 @@ def _one_spelling(rows: Rows) -> Rows:
 def _sequential(data: bytes, start: int, stop: int, number: int | None, length: int) -> Rows:
     """Return rows of any number of lines, or of a line each if these are as many as taxa."""
     rows = None
-    if len(lines(data, start, stop)) == number:
+    table = lines(data, start, stop)
+    if len(table) == number:
         with suppress(ValueError):
-            rows = by_name(data, start, stop, _ROW, _NOTHING, blocks=False)
+            rows = by_name(data, table, _NAMED, _NOTHING, blocks=False)
     if rows is not None and set(lengths(rows).tolist()) == {length}:
         return rows
     try:
@@ -237,7 +241,7 @@ def _transposed(
     _require_taxa(taxa, "TRANSPOSE")
     _, _, start, stop = matrix
     if form.interleave and form.labels:
-        rows = by_name(data, start, stop, _ROW, _NOTHING, blocks=False)
+        rows = by_name(data, lines(data, start, stop), _NAMED, _NOTHING, blocks=False)
     elif form.interleave:
         table = lines(data, start, stop)
         if number is not None and number > len(table):

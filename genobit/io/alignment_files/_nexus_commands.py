@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from genobit.io.alignment_files._rows import line_of
+from genobit.io.alignment_files._rows import line_of, view
+from genobit.io.kernels import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +37,10 @@ def commands(data: bytes) -> Iterator[Command]:
     first matrix. After it, where notes often have single quotation marks, the rest is left out.
     """
     block, at, needed = "", 6, True
-    marks = dict.fromkeys((b";", b"'", b"["), -1)
     while (word := _WORD.match(data, _after_comments(data, at))) is not None:
         name = word[1].upper().decode("latin-1")
         try:
-            stop = _end(data, word.start(1), marks)
+            stop = _end(data, word.start(1))
         except ValueError:
             if needed:
                 raise
@@ -77,26 +77,18 @@ def _comment_end(data: bytes, at: int) -> int:
     raise ValueError(f"line {line_of(data, at)}: a comment is not closed")
 
 
-def _end(data: bytes, at: int, marks: dict[bytes, int]) -> int:
-    """Return the place of the semicolon that ends a command, or -1.
-
-    ``marks`` keeps the next place of each mark, so that none is searched twice.
-    """
-    while True:
-        for mark, known in marks.items():
-            if known < at:
-                found = data.find(mark, at)
-                marks[mark] = len(data) if found < 0 else found
-        mark = min(marks, key=lambda mark: marks[mark])
-        at = marks[mark]
-        if mark == b";" or at == len(data):
-            return at if at < len(data) else -1
-        if mark == b"[":
+def _end(data: bytes, at: int) -> int:
+    """Return the place of the semicolon that ends a command, or -1."""
+    while (at := symbols.first_of(view(data), at, len(data), view(b";'["))) >= 0:
+        if data[at] == ord(";"):
+            return at
+        if data[at] == ord("["):
             at = _comment_end(data, at)
         elif (closed := data.find(b"'", at + 1)) >= 0:
             at = closed + 1
         else:
             raise ValueError(f"line {line_of(data, at)}: a quotation mark is not closed")
+    return -1
 
 
 def without_comments(text: bytes) -> bytes:

@@ -62,7 +62,7 @@ def copy(
                 target[at] = byte
                 k, at = k + 1, at + 1
                 continue
-            run = min(_run(octets, k), stop - k)
+            run = _lowest(~_symbols(octets, data.size, k, stop))
             mask, found = _EVERY >> np.uint64(64 - run), np.uint64(0)
             for j in range(number):
                 these = equal_mask(octets, k, known[j]) & mask
@@ -75,15 +75,6 @@ def copy(
         filled[taxon] = at - taxon * sites
     for j in range(number):
         counts[np.uint8(known[j])] += sums[j]
-
-
-@inlined
-def _run(octets: NDArray[np.uint8], k: int) -> np.int64:
-    """Return the number of symbols from ``k`` to the next blank, at most 64."""
-    # Bytes past ASCII are negative.
-    blanks = less_mask(octets, k, np.int8(_BLANK + 1)) & ~less_mask(octets, k, np.int8(0))
-    # The lowest blank has as many bits below it; without a blank, all bits are set.
-    return np.int64(popcount(~blanks & (blanks - np.uint64(1))))
 
 
 @njit
@@ -112,24 +103,126 @@ def _count_others(
 @njit
 def after(data: NDArray[np.uint8], start: int, stop: int, number: int) -> int:
     """Return the place after ``number`` symbols from ``start`` on, -1 if ``stop`` comes first."""
-    left = number
-    for k in range(start, stop):
+    octets, left = unowned(data), number
+    for k in range(start, stop, 64):
         if left == 0:
-            return k
-        left -= data[k] > _BLANK
-    return stop if left == 0 else -1
+            return start
+        found = _symbols(octets, data.size, k, stop)
+        here = int(popcount(found))
+        if left > here:
+            left -= here
+            continue
+        for _ in range(left - 1):
+            found &= found - np.uint64(1)
+        return k + _lowest(found) + 1
+    return start if number == 0 else -1
+
+
+@njit
+def first_of(data: NDArray[np.uint8], start: int, stop: int, wanted: NDArray[np.uint8]) -> int:
+    """Return the place of the first of the wanted bytes from ``start`` to ``stop``, or -1."""
+    octets, each = unowned(data), wanted.view(np.int8)
+    k = start
+    while k < stop:
+        found, here = np.uint64(0), 64
+        if k + 64 <= data.size:
+            for byte in each:
+                found |= equal_mask(octets, k, byte)
+        else:
+            here = 1
+            for byte in wanted:
+                found |= np.uint64(data[k] == byte)
+        if found:
+            at = k + _lowest(found)
+            return at if at < stop else -1
+        k += here
+    return -1
 
 
 @njit
 def find_lines(data: NDArray[np.uint8], start: int, stop: int, out: NDArray[np.int64]) -> int:
-    """Write the span of each line that is not blank to ``out`` (lines, 2); return how many."""
-    number, first, filled = 0, start, False
-    for k in range(start, stop + 1):
-        if k < stop and data[k] != _LINE_FEED:
-            filled |= data[k] > _BLANK
-            continue
-        if filled:
-            out[number, 0], out[number, 1] = first, k
-            number += 1
-        first, filled = k + 1, False
+    """Write the span of each line that is not blank to ``out`` (lines, 2); return how many.
+
+    Lines past the end of ``out`` are only counted.
+    """
+    octets, number, first, filled = unowned(data), 0, start, False
+    for k in range(start, stop, 64):
+        found, ends = _symbols(octets, data.size, k, stop), np.uint64(0)
+        if k + 64 <= data.size:
+            ends = equal_mask(octets, k, np.int8(_LINE_FEED))
+        else:
+            for j in range(stop - k):
+                ends |= np.uint64(data[k + j] == _LINE_FEED) << np.uint64(j)
+        while ends and k + _lowest(ends) < stop:
+            below = (ends & ~(ends - np.uint64(1))) - np.uint64(1)
+            if filled or found & below:
+                if number < out.shape[0]:
+                    out[number, 0], out[number, 1] = first, k + _lowest(ends)
+                number += 1
+            first, filled = k + _lowest(ends) + 1, False
+            found &= ~below
+            ends &= ends - np.uint64(1)
+        filled |= found != 0
+    if filled:
+        if number < out.shape[0]:
+            out[number, 0], out[number, 1] = first, stop
+        number += 1
     return number
+
+
+@njit
+def repeat_names(
+    data: NDArray[np.uint8],
+    lines: NDArray[np.int64],
+    spans: NDArray[np.int64],
+    filled: int,
+    number: int,
+    apart: bool,
+) -> int:
+    """Read lines that begin as the line of the same taxon in the block before; return how many.
+
+    lines: start and stop of the lines to read; spans: taxon, start and stop of rows, of which the
+    last ``number`` of ``filled`` are the block before. The rows of the lines are added. The begin
+    of a line is its name with blanks at its end. With ``apart``, blocks have a blank line between.
+    """
+    for k in range(lines.shape[0]):
+        before = filled + k - number
+        # The block before has its own line starts, which only blanks and the name follow.
+        taxon, begin = spans[before, 0], spans[before, 1]
+        start, stop = lines[k]
+        first = begin
+        while first > 0 and data[first - 1] != _LINE_FEED:
+            first -= 1
+        width = begin - first
+        same = start + width < stop and data[start + width] > _BLANK and data[begin - 1] <= _BLANK
+        if apart and taxon == 0:
+            same &= data[start - 2] == _LINE_FEED
+        for j in range(width if same else 0):
+            same &= data[start + j] == data[first + j]
+        if not same:
+            return k
+        spans[filled + k, 0], spans[filled + k, 1], spans[filled + k, 2] = (
+            taxon,
+            start + width,
+            stop,
+        )
+    return lines.shape[0]
+
+
+@inlined
+def _symbols(octets: NDArray[np.uint8], size: int, k: int, stop: int) -> np.uint64:
+    """Return a word whose bit j says that byte k + j, before ``stop``, is not blank."""
+    if k + 64 <= size:
+        # Bytes past ASCII are negative.
+        blanks = less_mask(octets, k, np.int8(_BLANK + 1)) & ~less_mask(octets, k, np.int8(0))
+        return ~blanks & (_EVERY >> np.uint64(64 - min(64, stop - k)))
+    found = np.uint64(0)
+    for j in range(stop - k):
+        found |= np.uint64(octets[k + j] > _BLANK) << np.uint64(j)
+    return found
+
+
+@inlined
+def _lowest(bits: np.uint64) -> int:
+    """Return the place of the lowest bit that is set, 64 without any."""
+    return int(popcount(~bits & (bits - np.uint64(1))))

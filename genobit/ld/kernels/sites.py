@@ -10,81 +10,77 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from genobit.engine.gemm.products import stacked
 from genobit.engine.pairwise.statistic import Float, Margins, PairStatistic
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.registers import equal_mask, unowned
 
 Planes = tuple[NDArray[np.uint64], ...]
 """One plane for each state, (sites, words)."""
-_TILE = 512
-"""Sites packed at a time."""
 
 
-@njit
-def present(sets: NDArray[np.unsignedinteger], out: NDArray[np.unsignedinteger]) -> None:
-    """Add to out (sites,) the states that taxa of a single state have, sets (taxa, sites)."""
-    one = out.dtype.type(1)
-    for taxon in range(sets.shape[0]):
-        row = sets[taxon]
-        for k in range(row.size):
-            states = row[k]
-            out[k] |= states if states & (states - one) == 0 else out.dtype.type(0)
-
-
-@njit
-def pack_states(
-    sets: NDArray[np.unsignedinteger],
-    wanted: NDArray[np.unsignedinteger],
+def state_bits(
+    values: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    starts: NDArray[np.int64],
     out: NDArray[np.uint64],
 ) -> None:
-    """Set bit t of out (planes, sites, words) where sets (taxa, sites) of taxon t are as wanted.
+    """Set bit k of ``out[state, taxon]`` where ``values[taxon, k]`` is a code of the state.
 
-    wanted: (planes, sites), of the type of the sets. A plane of zeros takes all taxa of a single
-    state; elsewhere, no taxon has a set of 0.
+    values: (taxa, sites); codes: those of state s are ``codes[starts[s] : starts[s + 1]]``; out:
+    (states, taxa, words), with padding bits of zero.
     """
-    planes, sites, words = out.shape
-    octets = np.empty((8, _TILE), np.uint8)
-    for p in range(planes):
-        any_state = not wanted[p].any()
-        for first in range(0, sites, _TILE):
-            stop = min(first + _TILE, sites)
-            for word in range(words):
-                for j in range(8):
-                    taxon = 64 * word + 8 * j
-                    part = sets[taxon : min(taxon + 8, sets.shape[0]), first:stop]
-                    octets[j] = 0
-                    if any_state:
-                        _add_single(part, octets[j])
-                    else:
-                        _add_equal(part, wanted[p, first:stop], octets[j])
-                for k in range(stop - first):
-                    bits = np.uint64(0)
-                    for j in range(8):
-                        bits |= np.uint64(octets[j, k]) << np.uint64(8 * j)
-                    out[p, first + k, word] = bits
+    taxa, sites = values.shape
+    if values.strides[1] != 1 or values.strides[0] < sites:
+        values = np.ascontiguousarray(values)
+    # A chunk of sites has parts of longer rows. The kernel takes what is between them along.
+    stride = values.strides[0]
+    flat = as_strided(values, ((taxa - 1) * stride + sites,), (1,))
+    _state_bits(flat, stride, sites, codes, starts, out)
 
 
 @njit
-def _add_equal(
-    sets: NDArray[np.unsignedinteger],
-    wanted: NDArray[np.unsignedinteger],
-    out: NDArray[np.uint8],
+def _state_bits(
+    flat: NDArray[np.uint8],
+    stride: int,
+    sites: int,
+    codes: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    out: NDArray[np.uint64],
 ) -> None:
-    for t in range(sets.shape[0]):
-        row, bit = sets[t], np.uint8(1 << t)
-        for k in range(row.size):
-            out[k] |= bit if row[k] == wanted[k] else np.uint8(0)
+    states, taxa, words = out.shape
+    octets, wanted = unowned(flat), codes.view(np.int8)
+    for taxon in range(taxa):
+        for word in range(words):
+            at = taxon * stride + 64 * word
+            number = min(64, sites - 64 * word)
+            if at + 64 > flat.size:
+                # A whole register would reach past the data.
+                _last_bits(flat[at : at + number], codes, starts, out[:, taxon, word])
+                continue
+            mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - number)
+            for state in range(states):
+                bits = np.uint64(0)
+                for k in range(starts[state], starts[state + 1]):
+                    bits |= equal_mask(octets, at, wanted[k])
+                out[state, taxon, word] = bits & mask
 
 
 @njit
-def _add_single(sets: NDArray[np.unsignedinteger], out: NDArray[np.uint8]) -> None:
-    one = sets.dtype.type(1)
-    for t in range(sets.shape[0]):
-        row, bit = sets[t], np.uint8(1 << t)
-        for k in range(row.size):
-            out[k] |= bit if row[k] & (row[k] - one) == 0 else np.uint8(0)
+def _last_bits(
+    values: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    out: NDArray[np.uint64],
+) -> None:
+    for state in range(out.size):
+        out[state] = 0
+        for k in range(starts[state], starts[state + 1]):
+            for j in range(values.size):
+                out[state] |= np.uint64(values[j] == codes[k]) << np.uint64(j)
 
 
 @njit
