@@ -77,9 +77,9 @@ def _delimiter(text: bytes) -> str | None:
 
 def _has_empty_field(text: bytes, between: bytes) -> bool:
     """Return whether a field or line is empty, which Arrow takes for text."""
-    # Searching for pairs of bytes takes seven times as long.
-    data = np.frombuffer(text, np.uint8)
-    ends = (data == ord(between)) | (data == ord("\n"))
+    # Searching for pairs of bytes takes seven times as long. Other bytes below a blank, which no
+    # plain table has, count as ends of fields: one comparison instead of three.
+    ends = np.frombuffer(text, np.uint8) <= ord(" ")
     return bool(ends[0] or (ends[1:] & ends[:-1]).any()) or text.endswith(between)
 
 
