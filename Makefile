@@ -41,7 +41,7 @@ lab: $(VENV)/.user ## the tour in JupyterLab, with a notebook for each analysis
 
 # Tests of a file use the same kernels and fixtures: one process compiles and makes them. In the order
 # of the collection, which tests/conftest.py arranges.
-IN_FILES := --dist loadfile --no-loadscope-reorder --max-worker-restart 1
+IN_FILES := --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # Three processes, as one of them waits for a browser or a cluster most of the time.
 test: $(VENV)/.developer ## units, independent tools, browser; all that test-slow and test-long do not run

@@ -116,6 +116,7 @@ def _kernels() -> dict[str, str]:
     from genobit.engine.simd.amx import permitted
     from genobit.engine.simd.cpu import host
     from genobit.engine.simd.jit import target_description
+    from genobit.engine.simd.levels import level_in_use
     from genobit.kendall.kernels.registry import costs
 
     has = host()
@@ -128,7 +129,7 @@ def _kernels() -> dict[str, str]:
     }
     few = {product: chosen_kernel(product, rows=1) for product in products.values()}
     return {
-        "compiled for": target_description()[1],
+        "compiled for": level_in_use(*target_description()[1:]) or target_description()[1],
         "matrix unit": "yes" if usable("ternary") else refused if has.tiles else "no",
         "vector popcount": "yes" if has.vector_popcount else "no",
         "byte lookup": f"{has.byte_lanes} bytes at a time" if has.byte_lanes else "no",
@@ -144,15 +145,20 @@ def _kernels() -> dict[str, str]:
 
 
 def _cache() -> dict[str, str]:
-    from genobit.engine.simd.jit import cache_folder
+    from genobit.engine.simd.jit import SHIPPED, cache_folder
 
     folder = cache_folder()
-    files = list(folder.rglob("*.nbc")) if folder.is_dir() else []
-    size = in_units(sum(file.stat().st_size for file in files))
     return {
         "folder": str(folder),
-        "compiled": f"{len(files)} versions of kernels, {size}" if files else "nothing yet",
+        "compiled": _kernels_in(folder) or "nothing yet",
+        "of the wheel": _kernels_in(SHIPPED / folder.name) or "none for this CPU and Python",
     }
+
+
+def _kernels_in(folder: Path) -> str:
+    files = list(folder.rglob("*.nbc"))
+    size = in_units(sum(file.stat().st_size for file in files))
+    return f"{len(files)} versions of kernels, {size}" if files else ""
 
 
 def _packages() -> dict[str, str]:

@@ -13,7 +13,10 @@ lock:
   has one file and there is no index.
 - numba does not verify cached files. Here each file begins with a digest of the rest, because
   machine code with a flipped bit would run. A file that does not match is compiled again.
-- CPUs can differ on a cluster with a shared home. The folder's name therefore holds the CPU.
+- CPUs can differ on a cluster with a shared home. The folder's name therefore holds the level
+  (`levels.py`).
+
+A wheel carries a folder of each level in `SHIPPED`. What it lacks is compiled.
 
 A kernel that Python calls is compiled once per machine, with the kernels that it calls
 (`linked.py`). Workers of a cluster start together and need the same kernels at the same time: the
@@ -57,6 +60,7 @@ from numba.types import unliteral
 
 from genobit.engine.progress import DELAY, note
 from genobit.engine.simd import plain
+from genobit.engine.simd.levels import use_level
 from genobit.engine.simd.linked import linked, with_environments
 from genobit.engine.simd.user_cache import user_cache
 
@@ -70,6 +74,9 @@ PACKAGE = Path(__file__).parents[2]
 KERNELS = ("engine/bits", "engine/gemm", "engine/pairwise", "engine/simd", "*/kernels")
 """Folders of the package that hold kernels."""
 
+SHIPPED = PACKAGE / "_compiled"
+"""Folder of a wheel with kernels that were compiled when it was built."""
+
 COMPILED = not config.DISABLE_JIT
 """Whether kernels are compiled; otherwise they run as plain Python."""
 
@@ -79,6 +86,9 @@ BOUNDS_CHECKED = os.environ.get("GENOBIT_BOUNDSCHECK", "0") not in {"", "0"}
 For tests. `vector.address` adds the check to loads and stores of registers, which numba's own check
 does not cover. Checked kernels take about twice as long and have their own cache folder.
 """
+
+
+use_level()
 
 
 @functools.cache
@@ -94,7 +104,7 @@ def target_description() -> tuple[str, str, str]:
 
 @functools.cache
 def cache_folder() -> Path:
-    """Return the folder of compiled kernels: one per CPU, toolchain and state of the sources."""
+    """Return the folder of compiled kernels: one per level, toolchain and state of the sources."""
     digest = hashlib.sha256()
     for folder in KERNELS:
         for source in sorted(PACKAGE.glob(f"{folder}/**/*.py")):
@@ -145,8 +155,14 @@ class _Entries:
 
     def load(self, key: Any) -> Any:
         """Return the entry saved for a signature, or None if it is missing or damaged."""
+        path = self._path(key)
+        found = self._read(path, key)
+        # The folder's name says for which CPU, sources and toolchain the code is.
+        return found or self._read(SHIPPED / self._folder.name / path.name, key)
+
+    def _read(self, path: Path, key: Any) -> Any:
         try:
-            content = self._path(key).read_bytes()
+            content = path.read_bytes()
         except OSError:
             return None
         digest, text = content[:_DIGEST], content[_DIGEST:]
