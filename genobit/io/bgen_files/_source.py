@@ -115,7 +115,7 @@ class BgenFile:
             wrong = error if k < 0 else fault_of(parts[k], header, fault, sample, room)
             done += len(parts) if k < 0 else k
             if wrong is not None:
-                start, _, after = places[done]
+                start, _, after = places[done].tolist()
                 raise self._fault(first + done, data[start:after], wrong) from error
         if done < stop - first:
             msg = f"{self.path}: variants={first + done} is not there. Copy the file again."
@@ -128,7 +128,7 @@ class BgenFile:
             remedy = "Leave such variants out with multiallelic='drop'."
         return ValueError(f"{self.path}: variants={k} ({name}) cannot be read: {error}. {remedy}")
 
-    def _blocks(self, first: int, stop: int) -> tuple[bytes, list[list[int]]]:
+    def _blocks(self, first: int, stop: int) -> tuple[bytes, NDArray[np.int64]]:
         """Return bytes with a range of variants, and where each, its genotypes and the next begin.
 
         There are fewer places than variants if the file ends too early.
@@ -148,7 +148,7 @@ class BgenFile:
         octets = np.frombuffer(data, np.uint8)
         whole = find_blocks(octets, self.layout, 6 * self.n_samples if bare else 0, found)
         places = found[:whole][~np.isin(found[:whole, 0], dropped)][:rows]
-        return data, places[first - left * STRIDE :].tolist()
+        return data, places[first - left * STRIDE :]
 
     @property
     def header(self) -> Header:
@@ -157,7 +157,7 @@ class BgenFile:
 
 
 def _groups(
-    data: bytes, places: list[list[int]], header: Header
+    data: bytes, places: NDArray[np.int64], header: Header
 ) -> Iterator[tuple[list[bytes], ValueError | None]]:
     """Yield inflated genotypes in groups, which one call of a kernel reads.
 
@@ -165,7 +165,8 @@ def _groups(
     """
     parts: list[bytes] = []
     size = 0
-    for _, middle, after in places:
+    # Lists of numbers, since Python's garbage collector would visit a list of each variant.
+    for middle, after in zip(places[:, 1].tolist(), places[:, 2].tolist(), strict=True):
         try:
             found = stored_bytes(data[middle:after], header)
         except (ValueError, struct.error) as error:
