@@ -146,10 +146,10 @@ def sets_by_sites(
     """Yield the state sets of an alignment in memory, or of each chunk in turn."""
     from genobit.engine.schedule.sites import FEW, by_sites
 
+    values, coding = coded(values, coding)
     if isinstance(values, np.ndarray):
         yield sets_in(values, coding, taxa)
         return
-    values, coding = coded(values, coding)
     for _, sets in by_sites(partial(_sets, coding=coding, taxa=taxa), values, group=FEW):
         yield sets
 

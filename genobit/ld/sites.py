@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 T = "T"
 _BLOCK = 2**24
 """Least bytes of planes that are packed at a time: numpy then asks for large pages."""
+_WIDE = 2**14
+"""Sites that are read at a time from memory: longer parts of rows are read faster."""
 LONG_NAMES = {name: ld.LONG_NAMES[name] for name in ("r", "r2", "D", "dprime")} | {
     T: "linkage of sites of several states T"
 }
@@ -82,7 +84,8 @@ def sites_of(
     bits = partial(_bits, coding=coding_of_codes, taxa=taxa)
     present_of = partial(_present, states=len(coding.symbols), bits=bits)
     if isinstance(codes, da.Array):
-        present = np.concatenate([x for _, x in by_sites(present_of, codes)])
+        wide = in_sites(codes, _WIDE)
+        present = np.concatenate([x for _, x in by_sites(present_of, wide)])
     else:
         present = present_of(codes, 0)
     wanted = _wanted(present, coding.symbols, statistic)
@@ -112,9 +115,18 @@ class _Wanted(NamedTuple):
 
 
 def _bits(
-    values: NDArray[Any], first: int, states: Sequence[int], *, coding: Coding, taxa: Sequence[str]
+    values: NDArray[Any],
+    first: int,
+    states: Sequence[int],
+    rows: int,
+    *,
+    coding: Coding,
+    taxa: Sequence[str],
 ) -> NDArray[np.uint64]:
-    """Return the sites at which each taxon has one state and no other: (states, taxa, words)."""
+    """Return the sites at which a taxon has one state and no other: (states, rows, words).
+
+    Rows are the taxa, or one row any of them.
+    """
     from genobit.ld.kernels.sites import state_bits
 
     sets = coding.sets
@@ -126,14 +138,14 @@ def _bits(
         sets = np.uint64(1) << np.arange(len(coding.symbols), dtype=np.uint64)
     codes = [np.flatnonzero(sets == sets.dtype.type(1 << s)).astype(np.uint8) for s in states]
     starts = np.cumsum([0, *map(len, codes)])
-    out = np.empty((len(states), len(values), words_for(values.shape[1])), np.uint64)
+    out = np.empty((len(states), rows, words_for(values.shape[1])), np.uint64)
     state_bits(values, np.concatenate(codes), starts, out)
     return out
 
 
 def _present(values: NDArray[Any], first: int, *, states: int, bits: Any) -> NDArray[np.uint64]:
     """Return the states that valid taxa have at each site, as sets of bits."""
-    there = np.bitwise_or.reduce(bits(values, first, range(states)), axis=1).view(np.uint8)
+    there = bits(values, first, range(states), 1)[:, 0].view(np.uint8)
     each = np.unpackbits(there, axis=1, count=values.shape[1], bitorder="little").astype(np.uint64)
     return np.bitwise_or.reduce(each << np.arange(states, dtype=np.uint64)[:, None], axis=0)
 
@@ -154,7 +166,7 @@ def _planes(values: NDArray[Any], first: int, *, bits: Any, wanted: _Wanted) -> 
 
     taxa, sites = values.shape
     planes = np.empty((len(wanted.states), sites, words_for(taxa)), np.uint64)
-    for rows, plane in zip(bits(values, first, wanted.states), planes, strict=True):
+    for rows, plane in zip(bits(values, first, wanted.states, taxa), planes, strict=True):
         transpose_bits(rows, sites, plane)
     if wanted.counted is None:
         return planes

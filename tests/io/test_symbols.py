@@ -86,6 +86,9 @@ def test_state_bits__are_where_the_codes_are(seed, taxa, sites, more, codes) -> 
         assert not found[:, :, sites:].any()
         for state, wanted in enumerate(codes):
             assert (found[state, :, :sites] == np.isin(values, [*wanted])).all()
+        anyone = np.empty((len(codes), 1, words_for(sites)), np.uint64)
+        state_bits(values, each, np.cumsum([0, *map(len, codes)]), anyone)
+        assert (anyone[:, 0] == np.bitwise_or.reduce(out, axis=1)).all()
 
 
 SITES = 700

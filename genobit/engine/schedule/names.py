@@ -19,12 +19,14 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 _SPELLED = (bytes, int, float, np.generic, type(None))
 """Types of labels whose ``repr`` identifies the value."""
+_FEW = 16
+"""Most texts of a list that are hashed one by one: 2,000 names take 1.8 ms, joined 0.1 (Zen 4)."""
 SMALL = 512
 """Most bytes of an array that counts as `bytes`: dask hashes 16 bytes in 6 us and an array of them
 in 17 us (Ice Lake). From 2 kB on, it hashes the array faster."""
@@ -96,6 +98,8 @@ def _spelled(x: Any) -> Any:
     if hasattr(x, "py_func"):
         # numba gives each compiled function a random number.
         return x.py_func
+    if isinstance(x, list | tuple) and len(x) > _FEW and set(map(type, x)) == {str}:
+        return [type(x).__qualname__, str, _joined(x)]
     parts = _parts(x)
     return x if parts is None else [type(x).__qualname__, *map(_spelled, parts)]
 
@@ -140,7 +144,7 @@ def _texts(labels: list[Any]) -> list[NDArray[np.uint8]]:
     return [_joined(texts), _joined([type(label).__qualname__ for label in labels])]
 
 
-def _joined(texts: list[str]) -> NDArray[np.uint8]:
+def _joined(texts: Sequence[str]) -> NDArray[np.uint8]:
     """Return the bytes of texts separated by NUL, preceded by their lengths if a text holds NUL."""
     text = "\0".join(texts)
     if text.count("\0") >= max(len(texts), 1):

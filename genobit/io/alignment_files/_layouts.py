@@ -182,12 +182,12 @@ def _interleaved(
             if name == found[k % number][0]:
                 spans[k, 1] = end
     rows = Rows(data, decoded([name for name, _ in found]), spans)
-    found_lengths = lengths(rows)
-    wrong = np.flatnonzero(found_lengths != length)
+    counted = lengths(rows)
+    wrong = np.flatnonzero(counted != length)
     if wrong.size:
         k = int(wrong[0])
-        raise Misfit(f"taxon {k} ({rows.taxa[k]!r}) has {found_lengths[k]} sites")
-    return rows
+        raise Misfit(f"taxon {k} ({rows.taxa[k]!r}) has {counted[k]} sites")
+    return rows._replace(counted=counted)
 
 
 def _sequential(
@@ -236,7 +236,8 @@ def in_sequence(
         names.append(name)
         spans.append((len(spans), begin, end))
         at = end
-    return Rows(data, decoded(names), as_spans(spans))
+    counted = np.full(len(names), length, np.int64)
+    return Rows(data, decoded(names), as_spans(spans), counted=counted)
 
 
 def _misfit(data: bytes, at: int, row: str, name: bytes, has: str) -> Misfit:

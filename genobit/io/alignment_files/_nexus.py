@@ -181,6 +181,7 @@ def _sequential(data: bytes, start: int, stop: int, number: int | None, length: 
     if len(table) == number:
         with suppress(ValueError):
             rows = by_name(data, table, _NAMED, _NOTHING, blocks=False)
+            rows = rows._replace(counted=lengths(rows))
     if rows is not None and set(lengths(rows).tolist()) == {length}:
         return rows
     try:

@@ -44,6 +44,8 @@ class Rows(NamedTuple):
     """Symbol that repeats the symbol of the first taxon; "" for a format without it."""
     kind: str | None = None
     states: list[str] | None = None
+    counted: NDArray[np.int64] | None = None
+    """Number of symbols of each taxon, if known."""
 
 
 class Symbols(NamedTuple):
@@ -118,6 +120,8 @@ def lines(data: bytes, start: int, stop: int) -> NDArray[np.int64]:
 
 def lengths(rows: Rows) -> NDArray[np.int64]:
     """Return the number of symbols of each taxon, (taxa,)."""
+    if rows.counted is not None:
+        return rows.counted
     found = np.zeros(len(rows.taxa), np.int64)
     symbols.lengths(view(rows.data), rows.spans, found)
     return found

@@ -31,7 +31,7 @@ def state_bits(
     """Set bit k of ``out[state, taxon]`` where ``values[taxon, k]`` is a code of the state.
 
     values: (taxa, sites); codes: those of state s are ``codes[starts[s] : starts[s + 1]]``; out:
-    (states, taxa, words), with padding bits of zero.
+    (states, taxa, words), with padding bits of zero. A single row of ``out`` is of any taxon.
     """
     taxa, sites = values.shape
     if values.strides[1] != 1 or values.strides[0] < sites:
@@ -39,34 +39,37 @@ def state_bits(
     # A chunk of sites has parts of longer rows. The kernel takes what is between them along.
     stride = values.strides[0]
     flat = as_strided(values, ((taxa - 1) * stride + sites,), (1,))
-    _state_bits(flat, stride, sites, codes, starts, out)
+    _state_bits(flat, stride, taxa, sites, codes, starts, out)
 
 
 @njit
 def _state_bits(
     flat: NDArray[np.uint8],
     stride: int,
+    taxa: int,
     sites: int,
     codes: NDArray[np.uint8],
     starts: NDArray[np.int64],
     out: NDArray[np.uint64],
 ) -> None:
-    states, taxa, words = out.shape
+    states, rows, words = out.shape
     octets, wanted = unowned(flat), codes.view(np.int8)
+    out[:] = 0
     for taxon in range(taxa):
+        row = min(taxon, rows - 1)
         for word in range(words):
             at = taxon * stride + 64 * word
             number = min(64, sites - 64 * word)
             if at + 64 > flat.size:
                 # A whole register would reach past the data.
-                _last_bits(flat[at : at + number], codes, starts, out[:, taxon, word])
+                _last_bits(flat[at : at + number], codes, starts, out[:, row, word])
                 continue
             mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - number)
             for state in range(states):
                 bits = np.uint64(0)
                 for k in range(starts[state], starts[state + 1]):
                     bits |= equal_mask(octets, at, wanted[k])
-                out[state, taxon, word] = bits & mask
+                out[state, row, word] |= bits & mask
 
 
 @njit
@@ -77,7 +80,6 @@ def _last_bits(
     out: NDArray[np.uint64],
 ) -> None:
     for state in range(out.size):
-        out[state] = 0
         for k in range(starts[state], starts[state + 1]):
             for j in range(values.size):
                 out[state] |= np.uint64(values[j] == codes[k]) << np.uint64(j)
