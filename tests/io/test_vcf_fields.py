@@ -260,6 +260,21 @@ def test_an_open_number_gets_the_longest_list_that_is_read(
 
 
 @pytest.mark.parametrize("kind", ["vcf", "vcf.gz", "bcf"])
+def test_a_list_of_no_values_is_missing(tmp_path: Path, kind: str) -> None:
+    record = "1\t9\t.\tA\t.\t.\t.\tCI=;DP=;AF=;XX=\tGT:DP:MF:FT\t0|0::.:\t0|0:3:1:a\t.:.:.:."
+    path = container(written(tmp_path, [record]), kind)
+    names = ["INFO/CI", "INFO/DP", "INFO/AF", "INFO/XX", "DP", "MF", "FT"]
+    ds = gb.open_vcf(path, fields=names, cache_dir=False)
+    assert ds.variant_CI.values.tolist() == [[-1, -2]]
+    assert ds.variant_DP.values.tolist() == [-1]
+    assert np.isnan(ds.variant_AF.values).all()
+    assert ds.variant_XX.values.tolist() == ["."]
+    assert ds.call_DP.values.tolist() == [[-1, 3, -1]]
+    assert np.isnan(ds.call_MF.values[0, [0, 2]]).all()
+    assert ds.call_FT.values.tolist() == [[".", "a", "."]]
+
+
+@pytest.mark.parametrize("kind", ["vcf", "vcf.gz", "bcf"])
 def test_of_a_field_that_repeats__the_first_is_read(tmp_path: Path, kind: str) -> None:
     record = "1\t9\t.\tA\tC\t.\t.\tDP=1;DP=2\tGT:DP:DP\t0|1:3:4\t0|0:5:6\t.:7:8"
     path = container(written(tmp_path, [record]), kind)

@@ -115,7 +115,8 @@ def parse_numbers(
         codes[row] = MISSING if spans[row, 0] == -1 else FILL
         values[row] = 0
         k, last = spans[row, 0], spans[row, 1]
-        if k < 0 or (k + 1 == last and text[k] == _DOT):
+        # bcftools writes "AC=" for a record without alternate alleles.
+        if k < 0 or k == last or (k + 1 == last and text[k] == _DOT):
             codes[row, 0] = MISSING
             continue
         place = 0
