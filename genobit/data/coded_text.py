@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from genobit.data.characters import sets_in
-from genobit.engine.schedule.names import layer_name
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -52,6 +51,8 @@ class CodedText:
     def lazy(self, sites: int | tuple[int, ...]) -> da.Array:
         """Return a lazy array in chunks of ``sites``; the text is not copied."""
         import dask.array as da
+
+        from genobit.engine.schedule.names import layer_name
 
         name = layer_name(self.name, sites, self.decoded)
         meta = np.empty((0, 0), self.dtype)
