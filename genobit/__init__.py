@@ -25,7 +25,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from genobit import accessor as _accessor  # noqa: F401 - registers ds.genobit and da.genobit
+from genobit import accessor as _accessor  # registers ds.genobit and da.genobit
 
 if TYPE_CHECKING:
     from genobit.data.pairs.table import PairTable
@@ -134,9 +134,13 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
-    from genobit.engine.spelling import did_you_mean
+    from genobit.engine.synonyms import own_name
 
-    meant = "" if name.startswith("_") else did_you_mean(name, (*_PUBLIC, *_MODULES))
+    for accessor in (_accessor.GenobitDatasetAccessor, _accessor.GenobitDataArrayAccessor):
+        if name in dir(accessor) and not name.startswith("_"):
+            msg = f"module 'genobit' has no attribute {name!r}; call {accessor._called}.{name}()"
+            raise AttributeError(msg)
+    meant = "" if name.startswith("_") else own_name(name, (*_PUBLIC, *_MODULES))
     msg = f"module 'genobit' has no attribute {name!r}{meant}"
     raise AttributeError(msg)
 

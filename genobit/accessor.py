@@ -6,6 +6,7 @@ A new analysis adds its class of methods here. May import: everything but `launc
 from __future__ import annotations
 
 import importlib
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
@@ -13,7 +14,8 @@ import xarray as xr
 from genobit.data import labels, model, packed
 from genobit.data.packer import pack
 from genobit.data.plotting import DatasetPlotMethods, PlotMethods, ReportMethods
-from genobit.engine.spelling import SuggestsNames
+from genobit.engine.own_words import SuggestsNames
+from genobit.engine.synonyms import SYNONYMS
 from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
 from genobit.grm.methods.matrix import GRMMethods
@@ -37,6 +39,20 @@ from genobit.similarity.methods import SimilarityMethods
 
 if TYPE_CHECKING:
     from genobit.data.selection_by_label import Selection
+
+
+class Writer:
+    """A writer of `genobit` as a method of the data, imported at its first use."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Keep the name of the writer, which is that of the method."""
+        self._name = name
+
+    def __get__(self, accessor: Any, owner: type) -> Any:
+        """Return the function, bound to the data of an accessor."""
+        # By name: the package knows the file of each writer, and imports this file first.
+        function = getattr(importlib.import_module("genobit"), self._name)
+        return function if accessor is None else MethodType(function, accessor._data)
 
 
 @xr.register_dataset_accessor("genobit")
@@ -69,8 +85,15 @@ class GenobitDatasetAccessor(
         model.require_label_dims(ds)
         self._data = self._ds = labels.plain(ds)
 
+    to_pgen = Writer()
+    to_plink = Writer()
+    to_trees = Writer()
+    to_vcf = Writer()
+    to_vcf_zarr = Writer()
+    to_zarr = Writer()
+
     def _unknown(self, name: str) -> str:
-        if hasattr(GenobitDataArrayAccessor, name):
+        if name in dir(GenobitDataArrayAccessor) and name not in SYNONYMS:
             return f"ds.genobit has no method {name!r}; da.genobit of a DataArray has it."
         return super()._unknown(name)
 
@@ -275,9 +298,17 @@ class GenobitDataArrayAccessor(
     def __init__(self, da: xr.DataArray) -> None:
         self._data = self._da = labels.plain(da)
 
+    to_gcta = Writer()
+    to_plink_rel = Writer()
+    to_zarr = Writer()
+
     def _unknown(self, name: str) -> str:
-        if hasattr(GenobitDatasetAccessor, name):
-            return f"da.genobit has no method {name!r}; ds.genobit of a Dataset has it."
+        if name in dir(GenobitDatasetAccessor):
+            return (
+                f"da.genobit has no method {name!r}; ds.genobit of a Dataset has it. Genotypes are "
+                "the variable call_genotype (variants, samples, ploidy) of a Dataset: see "
+                "'Tables and arrays' in the documentation"
+            )
         return super()._unknown(name)
 
     def __repr__(self) -> str:

@@ -25,6 +25,7 @@ from dask.callbacks import Callback
 
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
+from genobit.data.estimates import NOT_ESTIMATED
 from genobit.engine.schedule.names import layer_name
 from tests.cases import (
     CASES,
@@ -78,10 +79,8 @@ def test_every_parameter_of_every_method__has_another_value(accessor: type) -> N
     arrays = accessor is GenobitDataArrayAccessor
     of = [case for case in CASES if isinstance(SOURCES[case.source](), xr.DataArray) == arrays]
     methods = inspect.getmembers(accessor, inspect.isfunction)
-    public = {key: method for key, method in methods if not key.startswith("_")}
-    # A figure, a page or a frame of a result is no result.
-    for key in ("plot", "ranking", "report"):
-        public.pop(key, None)
+    # A figure, a page, a frame or a file of a result is no result.
+    public = {k: method for k, method in methods if k[0] != "_" and k not in NOT_ESTIMATED}
     assert set(public) == {case.method for case in of}
     for key, method in public.items():
         parameters = set(inspect.signature(method).parameters) - {"self"} - NO_RESULT

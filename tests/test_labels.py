@@ -230,6 +230,10 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.project": lambda x: [
         x.ds.genobit.project(pcs) for pcs in (x.pcs, inputs(*REFERENCE, x.folder).pcs)
     ],
+    **{
+        f"Dataset.{name}": lambda x, name=name: EXPORTS[name](x)
+        for name in ("to_pgen", "to_plink", "to_trees", "to_vcf", "to_vcf_zarr", "to_zarr")
+    },
     "Dataset.unrelated": lambda x: x.bits.genobit.unrelated(),
     "Dataset._repr_html_": lambda x: [side.genobit._repr_html_() for side in (x.ds, x.bits)],
     "DataArray.ancestral_states": lambda x: x.ancestors,
@@ -247,6 +251,10 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "DataArray.parsimony_search": lambda x: x.aln.genobit.parsimony_search(
         "branch_and_bound", outgroup=x.aln.taxa.values[:1], progress=False
     ),
+    **{
+        f"DataArray.{name}": lambda x, name=name: EXPORTS[name](x)
+        for name in ("to_gcta", "to_plink_rel", "to_zarr")
+    },
     "DataArray.similarity": lambda x: [
         x.prints.genobit.similarity(),
         x.prints.genobit.similarity(top=2, other=inputs(*REFERENCE, x.folder).prints),

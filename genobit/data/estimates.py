@@ -19,9 +19,9 @@ from dask.base import is_dask_collection
 from genobit.data import layouts, model, packed
 from genobit.data.pairs.table import PairTable
 from genobit.engine.gemm.speed import speed
+from genobit.engine.own_words import SuggestsNames
 from genobit.engine.schedule.computing import threads
 from genobit.engine.schedule.estimate import Estimate
-from genobit.engine.spelling import SuggestsNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -36,8 +36,12 @@ START = 2e-3
 """Seconds of checks and labels in a call (Zen 5)."""
 PACKED = 1.2e9
 """Alleles of ``call_genotype`` that one core packs in a second (Zen 5)."""
-NOT_ESTIMATED = {"plot", "ranking", "report"}
-"""Methods that show a result."""
+NOT_ESTIMATED = {
+    *("plot", "ranking", "report"),
+    *("to_gcta", "to_pgen", "to_plink", "to_plink_rel", "to_trees", "to_vcf", "to_vcf_zarr"),
+    "to_zarr",
+}
+"""Methods that show or write a result."""
 _OF_SELECTION = "genobit.data.selection_estimates"
 _WITHOUT_EFFECT = {"compute", "progress"}
 """Arguments that change neither the work nor its size."""
@@ -166,8 +170,11 @@ def estimates_class(accessor: type, called: str) -> type[Estimates]:
         return _CLASSES[called]
     methods = {
         name: _mirrored(name, method, called)
-        for name, method in inspect.getmembers(accessor, inspect.isfunction)
-        if not name.startswith("_") and name not in NOT_ESTIMATED
+        for name in dir(accessor)
+        # Static: a writer imports its file when looked at.
+        if inspect.isfunction(method := inspect.getattr_static(accessor, name))
+        and not name.startswith("_")
+        and name not in NOT_ESTIMATED
     }
     about = {"__doc__": Estimates.__doc__, "__module__": __name__, "_called": f"{called}.estimate"}
     _CLASSES[called] = type("Estimates", (Estimates,), {**about, **methods})
@@ -187,11 +194,7 @@ def _mirrored(name: str, method: Callable[..., Any], called: str) -> Callable[..
     module = _OF_SELECTION if package in {"accessor", "io"} else f"genobit.{package}.estimates"
 
     def mirror(self: Estimates, *args: Any, **options: Any) -> Estimate:
-        try:
-            bound = signature.bind(self, *args, **options)
-        except TypeError as error:
-            msg = f"{called}.estimate.{name}: {error}"
-            raise TypeError(msg) from None
+        bound = signature.bind(self, *args, **options)
         bound.apply_defaults()
         _, *given = bound.arguments.items()
         estimator = getattr(importlib.import_module(module), name)

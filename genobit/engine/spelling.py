@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,30 +19,6 @@ _RANKED = 100
 """Names chosen by difflib and then ranked by edits."""
 _LETTERS = 64
 """Letters of a name that the filter compares."""
-
-
-class SuggestsNames:
-    """Base of classes whose unknown attributes raise an error with the closest public names."""
-
-    _called: ClassVar[str]
-    """Name of the object in errors, such as "ds.genobit"."""
-
-    # Hidden from type checkers, which would accept every attribute.
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError with the closest names."""
-            if name in dir(type(self)):  # a property failed: raise its own AttributeError again
-                return object.__getattribute__(self, name)
-            if name.startswith("_"):  # probes of pickle, copy and notebooks
-                msg = f"{type(self).__name__!r} object has no attribute {name!r}"
-                raise AttributeError(msg)
-            raise AttributeError(self._unknown(name))
-
-    def _unknown(self, name: str) -> str:
-        """Return the message for an unknown public name."""
-        known = [known for known in dir(type(self)) if not known.startswith("_")]
-        return f"{self._called} has no method {name!r}{did_you_mean(name, known)}"
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from genobit.engine.own_words import own_words
 
+
+@own_words
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EpistasisLimits:
     """Limits on the combinations that ``ds.genobit.epistasis`` includes.

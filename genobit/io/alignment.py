@@ -14,6 +14,7 @@ from genobit.data.checks import check_one_of, is_whole
 from genobit.data.coded_text import CodedText, text_of
 from genobit.data.guards.bounded import GZIP
 from genobit.engine.files import local_path
+from genobit.engine.own_words import own_words
 from genobit.engine.schedule.names import layer_name
 from genobit.io.alignment_files._layouts import (
     format_of,
@@ -70,6 +71,7 @@ _WHOLE = 512
 """Sites of which a wide chunk has a multiple: tiles of products then split it without copies."""
 
 
+@own_words
 def open_alignment(
     path: str | os.PathLike[str],
     *,

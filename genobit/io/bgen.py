@@ -13,6 +13,7 @@ from genobit.data import model
 from genobit.data.checks import check_one_of
 from genobit.data.text import decode, lazy_text
 from genobit.engine.files import local_path
+from genobit.engine.own_words import own_words
 from genobit.io._chunks import stamp_of
 from genobit.io._plink_text import sample_ids
 from genobit.io.bgen_files._genotypes import ploidies
@@ -30,6 +31,7 @@ _SECOND = "variant_allele[:, 1] (the second allele of the file)"
 _FIRST = "variant_allele[:, 1] (the first allele of the file, as ref='last' asks)"
 
 
+@own_words
 def open_bgen(
     path: str | os.PathLike[str],
     *,

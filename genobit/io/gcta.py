@@ -15,6 +15,7 @@ import xarray as xr
 
 from genobit.data import model
 from genobit.engine.files import WRITE, replacing
+from genobit.engine.own_words import own_words
 from genobit.io import _grm_files as files
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _FLOAT = "<f4"
 
 
+@own_words
 def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a relationship matrix for GCTA: PREFIX.grm.bin, PREFIX.grm.N.bin, PREFIX.grm.id.
 
@@ -124,6 +126,7 @@ def _require_finite(block: NDArray[Any], start: int) -> None:
         raise ValueError(msg)
 
 
+@own_words
 def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
     r"""Open a relationship matrix of GCTA, PLINK or `to_gcta` lazily.
 

@@ -11,6 +11,7 @@ import xarray as xr
 
 from genobit.data import columns as table_columns
 from genobit.data.labels import text
+from genobit.engine.own_words import own_words
 from genobit.engine.spelling import did_you_mean
 from genobit.io.tables import frame_of
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _NUMBERS = "biuf"
 
 
+@own_words
 def measurements(
     frame: Any,
     *,

@@ -13,6 +13,7 @@ from genobit.data.pairs.table import PairTable
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
+from genobit.engine.own_words import own_words
 
 if TYPE_CHECKING:
     import os
@@ -27,6 +28,7 @@ VALUES = ("r2", "r2_em", "tau", "king")
 """Columns that can be the value of a table without a description."""
 
 
+@own_words
 def open_pairs(path: str | os.PathLike[str]) -> PairTable:
     """Open a table of pairs that `PairTable.to_parquet` wrote.
 

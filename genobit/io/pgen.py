@@ -16,6 +16,7 @@ from genobit.data import packer
 from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
+from genobit.engine.own_words import own_words
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io._chunks import Rows, file_behind, stamp_of, variant_chunks
@@ -186,6 +187,7 @@ class PgenFile:
         return Rows(getattr(self, kind), shape, np.dtype(_DTYPES[kind])).lazy(sizes, name)
 
 
+@own_words
 def open_pgen(
     path: str | os.PathLike[str],
     *,

@@ -14,6 +14,7 @@ import xarray as xr
 from genobit.data import packer
 from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.files import address, is_address, local_path
+from genobit.engine.own_words import own_words
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io import _remote
@@ -181,6 +182,7 @@ class _TextRows(BedFile):
         return 0, None
 
 
+@own_words
 def open_plink(
     path: str | os.PathLike[str], *, chunks: int | Literal["auto"] = "auto"
 ) -> xr.Dataset:

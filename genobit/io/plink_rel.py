@@ -18,6 +18,7 @@ from genobit.data.guards.bounded import lines_of, open_text
 from genobit.data.guards.damage import named_damage
 from genobit.engine.files import WRITE, replacing
 from genobit.engine.options import require_fits
+from genobit.engine.own_words import own_words
 from genobit.io import _grm_files as files
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _MANY = 2048
 _TEXT, _COMPRESSED, _BINARY = ".rel", ".rel.gz", ".rel.bin"
 
 
+@own_words
 def to_plink_rel(
     grm: xr.DataArray,
     prefix: str | os.PathLike[str],
@@ -114,6 +116,7 @@ def _line(numbers: NDArray[np.float64], digits: int) -> bytes:
     return ("\t".join([f"%.{digits}g"] * numbers.size) % tuple(numbers) + "\n").encode()
 
 
+@own_words
 def open_plink_rel(prefix: str | os.PathLike[str]) -> xr.DataArray:
     r"""Open a relationship matrix of ``plink --make-rel`` or `to_plink_rel`.
 

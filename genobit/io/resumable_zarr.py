@@ -25,6 +25,7 @@ from dask.delayed import Delayed
 from genobit.data import labels
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
 from genobit.engine.files import disk_full_named, local_path
+from genobit.engine.own_words import own_words
 from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import LOCK, MANIFEST, Checkpoint, digest
 from genobit.engine.schedule.graphs import at_a_time
@@ -52,6 +53,7 @@ ROOT = "zarr.json"
 """Metadata file of the store's root, kept in the `PROGRESS` folder until the store is complete."""
 
 
+@own_words
 def to_zarr(
     result: xr.DataArray | xr.Dataset,
     path: str | os.PathLike[str],

@@ -12,6 +12,7 @@ import numpy as np
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.data.topology import NO_PARENT, children, tips
 from genobit.engine.files import WRITE, is_address, local_path, replacing
+from genobit.engine.own_words import own_words
 from genobit.io.alignment_files._rows import CONTROL, decoded, read_plain
 from genobit.io.tree_files._newick import quoted, read_newick, tip_names, written
 from genobit.io.tree_files._tip_names import match_tips
@@ -175,6 +176,7 @@ def newick(
     return written[-1] + ";"
 
 
+@own_words
 def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write trees to a file.
 

@@ -15,6 +15,7 @@ from genobit.data.guards.damage import named_failure
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
+from genobit.engine.own_words import own_words
 from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
 from genobit.io._chunks import stamp_of, variant_chunks
@@ -32,6 +33,7 @@ _NO_STATE = "."
 _DAMAGED = "It is not a tree sequence of tskit, or it is truncated or damaged: write it again."
 
 
+@own_words
 def open_tskit(
     path_or_ts: str | os.PathLike[str] | tskit.TreeSequence,
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from genobit.engine.files import is_address, local_path
+from genobit.engine.own_words import own_words
 from genobit.io._zarr import open_store
 from genobit.io.vcf_files.opened import Request, open_cached, open_uncached
 from genobit.io.vcf_files.source import Source
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+@own_words
 def open_vcf(
     path: str | os.PathLike[str],
     *,
@@ -114,6 +116,7 @@ def open_vcf(
     return open_cached(request, chunks, cache_dir)
 
 
+@own_words
 def open_vcf_zarr(store: Any, *, chunks: int | None = None) -> xr.Dataset:
     """Open a VCF Zarr or sgkit store as a lazy Dataset.
 

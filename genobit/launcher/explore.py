@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genobit.engine.extras import require
-from genobit.engine.spelling import SuggestsNames
+from genobit.engine.own_words import SuggestsNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import genobit.visual  # noqa: F401  first, as it says which package is missing
-from genobit.engine.spelling import did_you_mean
+from genobit.engine.synonyms import own_name
 from genobit.epistasis.plots import kinds as epistasis
 from genobit.grm.plots import kinds as grm
 from genobit.kendall.plots import kinds as kendall
@@ -102,7 +102,7 @@ def _check_options(name: str, known: tuple[set[str], set[str]], options: Iterabl
     for option in options:
         if option not in either:
             raise TypeError(
-                f"plot({name!r}) has no option {option!r}{did_you_mean(option, either)} "
+                f"plot({name!r}) has no option {option!r}{own_name(option, either)} "
                 f"Its options are {', '.join(either) or 'none'}"
             )
     screen, paper = (sorted(set(options) - some) for some in known)

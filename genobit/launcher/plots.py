@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 import genobit.visual  # noqa: F401  first, as it says which package is missing
-from genobit.engine.spelling import did_you_mean
+from genobit.engine.synonyms import own_name
 from genobit.epistasis.plots.arcs import epistasis_arcs
 from genobit.epistasis.plots.marginals import marginal_effects
 from genobit.epistasis.plots.penetrance import penetrance_heatmap
@@ -86,7 +86,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> NoReturn:
-    meant = "" if name.startswith("_") else did_you_mean(name, __all__)
+    meant = "" if name.startswith("_") else own_name(name, __all__)
     msg = f"module 'genobit.plots' has no attribute {name!r}{meant}"
     raise AttributeError(msg)
 

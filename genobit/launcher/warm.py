@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from genobit.engine.own_words import own_words
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _alone = threading.Lock()
 """Settings are those of the process: of overlapping calls, one would restore those of another."""
 
 
+@own_words
 def warm(*analyses: str) -> None:
     """Compile the usual kernels of the given analyses in this process; by default, of all.
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from genobit.engine.own_words import own_words
 
+
+@own_words
 @dataclass(frozen=True, kw_only=True)
 class SearchEffort:
     """Settings for the effort of the search by ``da.genobit.parsimony_search``.

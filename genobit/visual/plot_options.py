@@ -7,14 +7,13 @@ explorer has one size and one look.
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import holoviews as hv
 from bokeh.models.annotations import ColorBar
 
 from genobit.engine.options import get_options
-from genobit.engine.spelling import did_you_mean
+from genobit.engine.own_words import explained
 from genobit.visual.style import with_hooks
 from genobit.visual.tokens import DARK
 
@@ -32,15 +31,9 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
     An unknown argument raises a TypeError with the closest names.
     """
-    known = inspect.signature(draw).parameters
-    passes_on = any(each.kind is each.VAR_KEYWORD for each in known.values())
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name in kwargs:
-            if name not in known and not passes_on:
-                msg = f"{draw.__name__}() has no argument {name!r}{did_you_mean(name, known)}"
-                raise TypeError(msg)
         picture: Any = draw(*args, **kwargs)
         options = get_options()
         if options.plot_scale != 1.0:
@@ -49,7 +42,7 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
             _darken(picture)
         return picture
 
-    return drawn
+    return explained(drawn, f"plots.{draw.__name__}")
 
 
 def _resize(picture: Any, scale: float) -> None:

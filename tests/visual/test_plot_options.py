@@ -39,6 +39,6 @@ def test_plot_theme__changes_letters_and_keeps_margins() -> None:
 
 
 def test_unknown_argument__names_the_closest() -> None:
-    message = r"^pca_scatter\(\) has no argument 'color_by'; did you mean 'colour_by'\?$"
+    message = r"^plots\.pca_scatter\(\) has no argument 'color_by'; did you mean 'colour_by'\? "
     with pytest.raises(TypeError, match=message):
         gb.plots.pca_scatter(R2, color_by="population")

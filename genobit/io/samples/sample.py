@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.engine.extras import require
+from genobit.engine.own_words import own_words
 from genobit.io._cache import cached_store
 from genobit.io._new_store import new_store
 from genobit.io._zarr import open_store
@@ -48,6 +49,7 @@ class _Contig(NamedTuple):
     """Number of hotspots before each variant."""
 
 
+@own_words
 def sample_dataset(
     *, chunks: int | None = None, cache_dir: str | os.PathLike[str] | None = None
 ) -> xr.Dataset:

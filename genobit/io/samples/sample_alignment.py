@@ -10,6 +10,7 @@ import numpy as np
 
 from genobit.data.alignment import SITES
 from genobit.engine.extras import require
+from genobit.engine.own_words import own_words
 from genobit.io.alignment import labelled_alignment
 from genobit.io.trees import newick, read_trees
 
@@ -34,6 +35,7 @@ _AMBIGUOUS, _UNREAD = 0.004, 18
 _TWO_BASES = {"A": "RMW", "C": "YMS", "G": "RKS", "T": "YKW"}
 
 
+@own_words
 def sample_alignment() -> xr.DataArray:
     """Simulate 600 nucleotides of a gene in 24 species, with their tree.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from genobit.engine.own_words import own_words
+
 # Increase it when the simulated data change.
 _VERSION = 1
 
@@ -21,6 +23,7 @@ _SHARED = 0.72
 _TREATED, _EFFECT = (0, 5, 9), 1.5
 
 
+@own_words
 def sample_expression() -> xr.DataArray:
     """Simulate the expression of 1,500 genes in 160 samples, with 18 known modules.
 

@@ -12,6 +12,7 @@ import numpy as np
 from genobit.data import labels, layouts, model
 from genobit.engine.extras import require
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.own_words import own_words
 from genobit.engine.schedule.computing import compute
 from genobit.io.pgen_files._header import PROVISIONAL
 from genobit.io.plink import COUNTED_ALLELE as COUNTED_BY_BED
@@ -37,6 +38,7 @@ _ROWS_BYTES = 2**25
 """Bytes of int32 alleles that are converted at once."""
 
 
+@own_words
 def to_pgen(
     ds: xr.Dataset,
     prefix: str | os.PathLike[str],

@@ -12,6 +12,7 @@ from dask.delayed import Delayed
 from genobit.data import layouts, model, packed
 from genobit.engine.bits.layout import Layout
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.own_words import own_words
 from genobit.engine.schedule.blocks import as_rows, joined, ordered
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@own_words
 def to_plink(
     ds: xr.Dataset,
     prefix: str | os.PathLike[str],

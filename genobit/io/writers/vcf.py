@@ -11,6 +11,7 @@ from dask.delayed import Delayed
 
 from genobit.data import labels, layouts, model
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.own_words import own_words
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.names import named_layer
 from genobit.io._filters import filter_lines
@@ -42,6 +43,7 @@ _FIELDS = {
 """FORMAT fields beside GT, all of integers: Number and Description."""
 
 
+@own_words
 def to_vcf(ds: xr.Dataset, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     r"""Write genotypes as a VCF file.
 

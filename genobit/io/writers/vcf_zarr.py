@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.data import labels, layouts, model
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.own_words import own_words
 from genobit.engine.schedule.computing import compute
 from genobit.io._new_store import new_store
 from genobit.io.writers._checks import require_dataset
@@ -33,6 +34,7 @@ _PARTIAL = ".partial"
 _INDEX = ("region_index_values", "region_index_fields")
 
 
+@own_words
 def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     """Write genotypes as a VCF Zarr 0.4 store.
 

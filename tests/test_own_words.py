@@ -1,0 +1,272 @@
+"""Mistakes that new users typed, and the words of each message."""
+
+# ruff: noqa: PLW0108 - names are looked up within the test
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import xarray as xr
+
+import genobit as gb
+from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
+from genobit.engine.synonyms import ABSENT, SYNONYMS
+from tests.cohorts import cohort, random_calls
+from tests.every import everything
+from tests.test_vocabulary import functions, methods, users
+
+
+@cache
+def ds() -> xr.Dataset:
+    return cohort(random_calls(3, 30, 12), contigs=2)
+
+
+@cache
+def aln() -> xr.DataArray:
+    return gb.sample_alignment().isel(sites=slice(0, 40), taxa=slice(0, 6))
+
+
+@cache
+def expr() -> pd.DataFrame:
+    return gb.sample_expression().isel(genes=slice(0, 8)).to_pandas()
+
+
+MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "maf": (
+        lambda: ds().genobit.filter(maf=0.05),
+        TypeError,
+        "ds.genobit.filter() has no argument 'maf'; did you mean 'min_maf'? Its arguments are min_",
+    ),
+    "n_components": (
+        lambda: ds().genobit.pca(n_components=2),
+        TypeError,
+        "ds.genobit.pca() has no argument 'n_components'; did you mean 'components'?",
+    ),
+    "windows": (
+        lambda: ds().genobit.ld_prune(windows=50),
+        TypeError,
+        "ds.genobit.ld_prune() has no argument 'windows'; did you mean 'window'?",
+    ),
+    "thresh": (
+        lambda: ds().genobit.unrelated(thresh=0.1),
+        TypeError,
+        "ds.genobit.unrelated() has no argument 'thresh'; did you mean 'threshold'?",
+    ),
+    "variant": (
+        lambda: ds().genobit.sel(variant="rs1"),
+        TypeError,
+        "ds.genobit.sel() has no argument 'variant'; did you mean 'variants'?",
+    ),
+    "sel by position": (
+        lambda: ds().genobit.sel("rs1"),
+        TypeError,
+        "ds.genobit.sel() takes no argument by position: write variants='rs1'. Its arguments are",
+    ),
+    "ld_pairs by position": (
+        lambda: ds().genobit.ld_pairs(0.2),
+        TypeError,
+        "ds.genobit.ld_pairs() takes no argument by position: write threshold=0.2.",
+    ),
+    "grm_pairs by position": (
+        lambda: ds().genobit.grm_pairs("king", 0.1),
+        TypeError,
+        "takes at most 1 argument by position: write threshold=0.1.",
+    ),
+    "min_gap": (
+        lambda: ds().genobit.epistasis("y", min_gap="1Mb"),
+        TypeError,
+        "no argument 'min_gap'; did you mean 'limits=gb.EpistasisLimits(min_gap=...)'?",
+    ),
+    "iterations": (
+        lambda: aln().genobit.parsimony_search(iterations=5),
+        TypeError,
+        "no argument 'iterations'; did you mean 'effort=gb.SearchEffort(iterations=...)'?",
+    ),
+    "no phenotype": (
+        lambda: ds().genobit.epistasis(covariates=["age"]),
+        TypeError,
+        "ds.genobit.epistasis() needs phenotype=, name of a variable along the samples",
+    ),
+    "no tree": (
+        lambda: aln().genobit.parsimony(),
+        TypeError,
+        "da.genobit.parsimony() needs tree=, one or more trees",
+    ),
+    "no result": (
+        lambda: ds().genobit.explore.epistasis(),
+        TypeError,
+        "ds.genobit.explore.epistasis() needs result=, result of `.genobit.epistasis()`",
+    ),
+    "king": (lambda: ds().genobit.king(), AttributeError, """did you mean 'grm("king")'?"""),
+    "hwe": (lambda: ds().genobit.hwe(), AttributeError, "did you mean 'variant_stats()'?"),
+    "maf()": (lambda: ds().genobit.maf(), AttributeError, "did you mean 'variant_stats()'?"),
+    "r2": (lambda: ds().genobit.r2(), AttributeError, """did you mean 'ld("r2")'?"""),
+    "fst": (lambda: ds().genobit.fst(), AttributeError, "genobit has no such statistic"),
+    "heterozygosity": (
+        lambda: ds().genobit.heterozygosity(),
+        AttributeError,
+        "did you mean 'sample_stats()'?",
+    ),
+    "gwas": (lambda: ds().genobit.gwas(), AttributeError, "genobit has no association tests"),
+    "to_gcta": (
+        lambda: ds().genobit.to_gcta("x"),
+        AttributeError,
+        "did you mean 'grm().genobit.to_gcta(prefix)'?",
+    ),
+    "explore.pca": (
+        lambda: ds().genobit.explore.pca(),
+        AttributeError,
+        "did you mean 'grm()'? Its methods are epistasis, grm, kendall, ld.",
+    ),
+    "grm of an array": (
+        lambda: ds().call_genotype.genobit.grm(),
+        AttributeError,
+        "da.genobit has no method 'grm'; ds.genobit of a Dataset has it. Genotypes are",
+    ),
+    "hue": (
+        lambda: ds().genobit.pca(2).genobit.plot(hue="population"),
+        TypeError,
+        "has no option 'hue'; did you mean 'colour_by'?",
+    ),
+    "color_by": (
+        lambda: ds().genobit.pca(2).genobit.plot(color_by="population"),
+        TypeError,
+        "has no option 'color_by'; did you mean 'colour_by'?",
+    ),
+    "genes": (
+        lambda: ds().genobit.ld().genobit.plot(genes="genes.gff3"),
+        TypeError,
+        "did you mean 'ds.genobit.plot.region(association, genes=...)'?",
+    ),
+    "plots": (
+        lambda: gb.plots.pca_scatter(ds().genobit.pca(2), hue="population"),
+        TypeError,
+        "plots.pca_scatter() has no argument 'hue'; did you mean 'colour_by'?",
+    ),
+    "estimate": (
+        lambda: ds().genobit.estimate.pca(n_components=2),
+        TypeError,
+        "ds.genobit.estimate.pca() has no argument 'n_components'; did you mean 'components'?",
+    ),
+    "gb.open_zarr": (lambda: gb.open_zarr, AttributeError, "did you mean 'xr.open_zarr(path)'?"),
+    "gb.ld_prune": (lambda: gb.ld_prune, AttributeError, "call ds.genobit.ld_prune()"),
+    "gb.open_plink": (
+        lambda: gb.open_plink("x", chunk_size=3),
+        TypeError,
+        "gb.open_plink() has no argument 'chunk_size'; did you mean 'chunks'?",
+    ),
+    "no path": (
+        lambda: gb.open_plink(),
+        TypeError,
+        "gb.open_plink() needs path=, path of the .bed file",
+    ),
+    "gb.EpistasisLimits": (
+        lambda: gb.EpistasisLimits(gap="1Mb"),
+        TypeError,
+        "gb.EpistasisLimits() has no argument 'gap'; did you mean 'min_gap'?",
+    ),
+    "one value twice": (
+        lambda: ds().genobit.unrelated(0.1, threshold=0.1),
+        TypeError,
+        "ds.genobit.unrelated(): multiple values for argument 'threshold'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistake__is_answered_in_our_words(mistake: str) -> None:
+    typed, kind, words = MISTAKES[mistake]
+    with pytest.raises(kind) as found:
+        typed()
+    assert words in str(found.value)
+    assert found.value.__cause__ is None
+    assert found.value.__context__ is None or kind is AttributeError
+
+
+def every_call() -> list[tuple[str, Any]]:
+    of_data = [(ds().genobit, name) for name in dir(GenobitDatasetAccessor)]
+    of_data += [(aln().genobit, name) for name in dir(GenobitDataArrayAccessor)]
+    found = [
+        (f"{type(of).__name__}.{name}", of, name)
+        for of, name in of_data
+        if not name.startswith("_") and name not in {"explore", "estimate", "plot"}
+    ]
+    skipped = {"PairTable", "Selection", "set_options", "get_options"}
+    names = [name for name in gb.__all__ if name not in skipped and "ipython" not in name]
+    found += [(f"gb.{name}", gb, name) for name in names]
+    return [(name, getattr(of, own)) for name, of, own in found]
+
+
+def test_every_public_call__names_an_unknown_argument_and_its_own() -> None:
+    for name, call in every_call():
+        with pytest.raises(TypeError) as found:
+            call(no_such_thing=1)
+        text = str(found.value)
+        assert re.match(rf"(ds|da|gb)\.(genobit\.)?{name.split('.')[-1]}\(\) ", text), text
+        assert "has no argument 'no_such_thing'" in text
+        assert all(each in text for each in inspect.signature(call).parameters), text
+        assert "Methods" not in text
+
+
+def test_errors_from_inside_a_call__stay_as_they_are() -> None:
+    with pytest.raises(TypeError, match=r"threshold='0\.1' is not a number"):
+        ds().genobit.unrelated("0.1")
+
+
+def test_fields_of_arguments__are_in_the_table() -> None:
+    for argument, kind in (("limits", gb.EpistasisLimits), ("effort", gb.SearchEffort)):
+        for field in fields(kind):
+            call = f"{argument}=gb.{kind.__name__}({field.name}=...)"
+            assert call in SYNONYMS[field.name]
+
+
+def test_table__leads_to_names_that_exist() -> None:
+    known = {*users(), *dir(GenobitDatasetAccessor), *dir(GenobitDataArrayAccessor), *gb.__all__}
+    known |= {*gb.plots.__all__, "plots", "lead", "print", "ds", "xr", "concat"}
+    for name, ours in SYNONYMS.items():
+        assert name == name.casefold()
+        for each in ours:
+            assert re.split(r"\W", each, maxsplit=1)[0] in known, (name, each)
+            if each.startswith("ds.genobit."):
+                assert hasattr(GenobitDatasetAccessor, re.split(r"\W", each)[2])
+    own = {name for name, _ in [*methods(), *functions()]}
+    assert not own & set(ABSENT)
+
+
+WRITERS = {
+    "to_pgen": ("x", "x.pgen"),
+    "to_plink": ("x", "x.bed"),
+    "to_vcf": ("x.vcf", "x.vcf"),
+    "to_vcf_zarr": ("x.vcz", "x.vcz"),
+    "to_zarr": ("x.zarr", "x.zarr"),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_writer__is_a_method_of_genotypes(name: str, tmp_path: Path) -> None:
+    given, made = WRITERS[name]
+    getattr(ds().genobit, name)(tmp_path / given)
+    assert (tmp_path / made).exists()
+    function = getattr(gb, name)
+    assert inspect.getdoc(getattr(ds().genobit, name)) == inspect.getdoc(function)
+    _, *parameters = inspect.signature(function).parameters
+    assert [*inspect.signature(getattr(ds().genobit, name)).parameters] == parameters
+
+
+@pytest.mark.parametrize(("name", "made"), [("to_gcta", "x.grm.bin"), ("to_plink_rel", "x.rel")])
+def test_writer__is_a_method_of_matrices(name: str, made: str, tmp_path: Path) -> None:
+    getattr(ds().genobit.grm().genobit, name)(tmp_path / "x")
+    assert (tmp_path / made).exists()
+
+
+def test_writer__is_a_method_of_a_search(tmp_path: Path) -> None:
+    found = everything()["parsimony_search"]()
+    found.genobit.to_trees(tmp_path / "x.nwk")
+    assert (tmp_path / "x.nwk").read_text().count(";") == found.sizes["trees"]
