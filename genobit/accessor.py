@@ -20,7 +20,7 @@ from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
 from genobit.grm.methods.matrix import GRMMethods
 from genobit.grm.methods.pairs import RelativesMethods
-from genobit.io.join import JoinMethods
+from genobit.io.join import GeneticMapMethods, JoinMethods
 from genobit.kendall.methods.matrix import KendallArrayMethods, KendallGenotypeMethods
 from genobit.kendall.methods.pairs import KendallArrayPairsMethods, KendallGenotypePairsMethods
 from genobit.ld.methods.blocks import LDBlocksMethods
@@ -73,6 +73,7 @@ class GenobitDatasetAccessor(
     MaskMethods,
     AlignmentMethods,
     JoinMethods,
+    GeneticMapMethods,
     DatasetPlotMethods,
     ReportMethods,
     SuggestsNames,
@@ -288,6 +289,7 @@ class GenobitDataArrayAccessor(
     ParsimonyMethods,
     SimilarityMethods,
     ParsimonySearchMethods,
+    JoinMethods,
     PlotMethods,
     SuggestsNames,
 ):

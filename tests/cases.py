@@ -160,12 +160,20 @@ def trait(seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"sample_id": ids, "twin": ids[::-1], "x": sick(seed)})
 
 
+def modules(seed: int = 0) -> pd.DataFrame:
+    ids = [f"g{k}" for k in range(12)]
+    return pd.DataFrame({"gene": ids, "twin": ids[::-1], "x": sick(seed)[:12]})
+
+
 @cache
-def phenotype_file() -> str:
+def phenotype_file(letter: str = "s") -> str:
     folder = Path(tempfile.mkdtemp(prefix="genobit-cases-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    (folder / "x.txt").write_text("".join(f"f s{k} {k}\n" for k in range(SAMPLES)))
+    (folder / "x.txt").write_text("".join(f"f {letter}{k} {k}\n" for k in range(SAMPLES)))
     return str(folder / "x.txt")
+
+
+gene_file = partial(phenotype_file, "g")
 
 
 def centimorgans(rate: float = 1.0) -> pd.DataFrame:
@@ -275,6 +283,12 @@ CASES = [
     Case("packed", "kendall", {}, {
         **KENDALL, "other": {"other": lambda: packed().isel(variants=slice(7, None))},
     }),
+    Case("genes", "join", {"table": modules, "on": "gene"}, {
+        "table": {"table": partial(modules, 1), "on": "gene"},
+        "on": {"on": {"gene": "twin"}, "columns": "x"},
+        "columns": {"on": "gene", "columns": "x"}, "missing": {"on": "gene", "missing": "refuse"},
+        "convention": {"table": gene_file, "on": {"gene": "IID"}, "convention": "phenotype"},
+    }, eager=True),
     Case("genes", "kendall", {}, {
         **KENDALL, "dim": {"dim": "gene"}, "other": {"other": lambda: genes()[3:]},
     }),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,43 @@ def values(given: Any, what: str, *, remedy: str = "") -> NDArray[Any]:
     if kind not in "biufmM":
         raise TypeError(_wrong_type(what, f"values of dtype {found.dtype}", remedy))
     return found
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+_MARKED = re.compile(r"[+-]?(\d{1,3}([ ,.'\u2019\xa0\u202f]\d{3})+([.,]\d+)?|\d+,\d*|,\d+)")
+"""A number with a decimal comma or with marks of thousands."""
+_MISSING = {
+    *("", "-", "--", "---", ".", "..", "?", "??", "*", "na", "n/a", "n.a.", "n.a", "#n/a", "nan"),
+    *("none", "null", "nil", "nd", "n.d.", "missing", "unknown", "unk"),
+    *("not available", "not determined", "not known", "not measured"),
+}
+"""Texts that stand for missing values in tables, in lower case."""
+
+
+def require_no_numbers(found: NDArray[Any], what: str) -> None:
+    """Raise ValueError for text that holds numbers which were not read as such.
+
+    Most of the texts have to look like numbers, so other classes pass, such as chromosomes.
+    """
+    if found.dtype != object:
+        return
+    texts = [str(x) for x in pd.unique(found.reshape(-1)) if x is not None]
+    plain = {x for x in texts if _NUMBER.fullmatch(x.strip())}
+    marked = {x for x in texts if x not in plain and _MARKED.fullmatch(x.strip())}
+    words = {x for x in texts if x.strip().casefold() in _MISSING} if plain or marked else set()
+    odd = marked or words
+    if not odd or len(plain | marked | words) * 2 <= len(texts):
+        return
+    k = next(k for k, x in enumerate(found.flat) if x in odd)
+    reason, remedy = "stands for a missing value", "replace(text, None).astype(float)"
+    if marked:
+        reason = "is a number with a comma or with marks of thousands"
+        remedy = "str.replace(...).astype(float), or pd.read_csv(..., decimal=',', thousands='.')"
+    several = sum(x in odd for x in found.flat)
+    raise ValueError(
+        f"{what} has {found.flat[k]!r} in row {k}, which {reason} ({several:,} of {found.size:,} "
+        f"rows): convert the column, .{remedy}. For classes, give it .astype('category')"
+    )
 
 
 def numbers_of(found: NDArray[Any], what: str, rule: str) -> NDArray[np.float64]:

@@ -54,7 +54,8 @@ isel = sel
 def join(call: Call) -> Estimate:
     """Return the estimate of `join`, which matches labels and leaves genotypes as they are."""
     result = call.result()
-    return lazy(f"columns for {result.sizes[model.SAMPLES]:,} samples", result, 0.0)
+    dims = ", ".join(f"{size:,} {dim}" for dim, size in result.sizes.items())
+    return lazy(f"columns for {dims}", result, 0.0)
 
 
 def genetic_map(call: Call) -> Estimate:

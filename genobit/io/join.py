@@ -24,9 +24,9 @@ CONVENTIONS = {
 
 
 class JoinMethods:
-    """Methods of ``ds.genobit`` that take tables."""
+    """The method ``join`` of ``ds.genobit`` and ``da.genobit``."""
 
-    _ds: xr.Dataset
+    _data: Any
 
     def join(
         self,
@@ -36,10 +36,11 @@ class JoinMethods:
         columns: str | Sequence[str] | Mapping[str, str] | None = None,
         missing: str = "keep",
         convention: str | None = None,
-    ) -> xr.Dataset:
+    ) -> Any:
         r"""Add the columns of a table as variables of the samples or variants, by label.
 
-        The table is read at once; genotypes stay lazy. The order of the Dataset is kept.
+        The table is read at once; genotypes stay lazy. The order of the data is kept. Columns
+        become coordinates of a DataArray, such as one of `genobit.measurements`.
 
         Parameters
         ----------
@@ -54,7 +55,8 @@ class JoinMethods:
             Dataset both have families, as in PLINK; otherwise the default is "sample_id". The key
             column of the table has the same name, or PLINK's name for it: IID, FID, SNP or ID,
             CHROM or CHR, POS or BP. For another name, give ``{"sample_id": "name of the column"}``.
-            If a pandas frame has no such column, its index is the key.
+            If a pandas frame has no such column, its index is the key. The default of a DataArray
+            is "sample_id", or else the coordinate of its last dimension.
         columns
             Columns to add: a name, a list of names, or a dictionary that gives new names, ``{"sex":
             "reported_sex"}``. The default is all columns except the key, FID and IID.
@@ -71,7 +73,7 @@ class JoinMethods:
 
         Returns
         -------
-            Dataset with one more variable for each column. Integers and booleans become float64 if
+            The data with one more variable for each column. Integers and booleans become float64 if
             a value is missing. ``attrs["joined"]`` has one line for each joined table. Each line
             counts samples with a row, samples without a row, and rows without a sample. The logger
             "genobit" logs the same line, as a warning if a sample has no row.
@@ -81,7 +83,9 @@ class JoinMethods:
         KeyError
             If the Dataset lacks a variable of ``on``, the table lacks a column, or no key matches.
         ValueError
-            If a key is empty or repeated in the table, or a text file is malformed. If the Dataset
+            If a key is empty or repeated in the table, or a text file is malformed. If a column of
+            text holds numbers with a decimal comma or marks of thousands, or "unknown", "-" and
+            similar texts beside numbers; columns of categories may. If the Dataset
             already has a variable with the name of an added column. With "refuse", if a sample has
             no row.
         TypeError
@@ -109,8 +113,18 @@ class JoinMethods:
         """
         from genobit.data import joining
 
+        if isinstance(self._data, xr.Dataset):
+            source = source_of(table, on, convention)
+            return joining.join(self._data, source, on, columns, missing)
+        on = joining.key_of_array(self._data) if on is None else on
         source = source_of(table, on, convention)
-        return joining.join(self._ds, source, on, columns, missing)
+        return joining.join_to_array(self._data, source, on, columns, missing)
+
+
+class GeneticMapMethods:
+    """The method ``genetic_map`` of ``ds.genobit``."""
+
+    _ds: xr.Dataset
 
     def genetic_map(self, table: Any) -> xr.Dataset:
         """Add the genetic position of each variant, interpolated in a genetic map.

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     _Labels = NDArray[np.object_] | None
 
 _NUMBERS = "biuf"
+_VARIABLES = "genes"
+"""Dimension of the variables of a frame whose rows are the observations."""
+_WIDE = 10
+"""Columns for each row from which a frame may be transposed."""
+_OBSERVED = {"cell", "cells", "iid", "patient", "patients", "sample", "sample_id", "samples"}
+"""Names of an index of observations."""
 
 
 @own_words
@@ -38,10 +44,12 @@ def measurements(
     ----------
     frame
         A DataFrame of pandas or polars with variables as rows and observations as columns. If the
-        variables are columns, transpose it: ``frame.T``. An AnnData object is accepted too: ``var``
-        has the variables and ``obs`` has the observations.
+        rows are samples, give ``rows="samples"``. An AnnData object is accepted too: ``var`` has
+        the variables and ``obs`` has the observations.
     rows, observations
-        Names of the two dimensions.
+        Names of the two dimensions. If ``rows`` is the name of the observations, as in
+        ``rows="samples"``, the rows of the frame are observations: the frame is transposed, and its
+        columns are "genes".
     labels
         Column of the frame with the labels of the rows. By default, pandas frames use their index,
         and polars frames have no labels.
@@ -53,14 +61,16 @@ def measurements(
         DataArray (rows, observations) of numbers or booleans, with the labels as text. The default
         index 0, 1, 2, ... gives no labels. Missing values are NaN. A frame and a dense matrix stay
         in memory. A sparse matrix becomes a lazy array of dense chunks. Labels may repeat;
-        ``attrs["note"]`` then names the first repeated label, and the logger "genobit" warns.
+        ``attrs["note"]`` then names the first repeated label, and the logger "genobit" warns. A
+        note also tells that rows and columns may be exchanged: if a frame has more than ten columns
+        for each row, or an index of samples.
 
     Raises
     ------
     TypeError
         For columns that are not numbers, and for other kinds of tables and matrices.
     ValueError
-        If the dimensions have the same name, if an index has several levels, or if two columns have
+        If both dimensions are "genes", if an index has several levels, or if two columns have
         the name that ``labels`` gives. Also if ``layer`` is given with a frame, or ``labels`` with
         an AnnData object.
     KeyError
@@ -77,13 +87,12 @@ def measurements(
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    if rows == observations:
-        msg = (
-            f"rows and observations are both named {rows!r}: give two names. Rows are variables; "
-            "if the frame has samples as rows, transpose it: measurements(frame.T)"
-        )
+    is_anndata = all(hasattr(frame, name) for name in ("obs_names", "var_names", "layers"))
+    turned = rows == observations and rows != _VARIABLES and not is_anndata
+    if rows == observations and not turned:
+        msg = f"rows and observations are both named {rows!r}: give two names"
         raise ValueError(msg)
-    if all(hasattr(frame, name) for name in ("obs_names", "var_names", "layers")):
+    if is_anndata:
         if labels is not None:
             msg = f"labels={labels!r} names a column of a frame; AnnData has var_names"
             raise ValueError(msg)
@@ -93,9 +102,13 @@ def measurements(
             msg = f"layer={layer!r} needs an AnnData object, not {type(frame).__name__}"
             raise ValueError(msg)
         values, names = _of_frame(frame, labels)
+    if turned:
+        rows, values, names = _VARIABLES, values.T, names[::-1]
     dims = (rows, observations)
     known = {dim: own for dim, own in zip(dims, names, strict=True) if own is not None}
     notes = [note for dim, own in known.items() if (note := _repeated(dim, own))]
+    if not (turned or is_anndata) and (note := _may_be_turned(frame, values.shape, *dims)):
+        notes.append(note)
     for note in notes:
         logging.getLogger("genobit").warning(note)
     return xr.DataArray(
@@ -116,7 +129,11 @@ def _of_frame(given: Any, labels: str | None) -> tuple[NDArray[Any], tuple[_Labe
             ".genobit.kendall(dim=...) of a DataArray, dim being that of the observations"
         )
         raise TypeError(msg)
-    frame = frame_of(given, "frame", "a frame of pandas or polars, or AnnData")
+    expected = (
+        "a frame of pandas or polars, or AnnData: give an array its labels, "
+        "pd.DataFrame(values, genes, samples)"
+    )
+    frame = frame_of(given, "frame", expected)
     for axis, index in (("index", frame.index), ("columns", frame.columns)):
         if index.nlevels > 1:
             msg = (
@@ -236,6 +253,17 @@ def _of_anndata(given: Any, layer: str | None) -> tuple[Any, tuple[_Labels, _Lab
 def _toarray(block: Any) -> NDArray[Any]:
     dense: NDArray[Any] = block.toarray()
     return dense
+
+
+def _may_be_turned(frame: Any, shape: tuple[int, int], rows: str, observations: str) -> str:
+    """Return a note about a frame whose rows may be the observations, or ""."""
+    name = str(getattr(getattr(frame, "index", None), "name", None)).casefold()
+    if shape[1] <= _WIDE * shape[0] and name not in {*_OBSERVED, observations.casefold()}:
+        return ""
+    return (
+        f"the {shape[0]:,} rows of the frame are taken as {rows}, and its {shape[1]:,} columns as "
+        f"{observations}: if the rows are {observations}, give rows={observations!r}"
+    )
 
 
 def _repeated(dim: str, own: NDArray[np.object_]) -> str:

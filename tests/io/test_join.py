@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -220,6 +221,86 @@ def test_the_column_of_the_ids__comes_before_the_index(form: str, key: str) -> N
     kept = set(pd.DataFrame(table)["x"])
     found = genotypes().genobit.join(table, on={"sample_id": "lab"} if key == "lab" else None)
     np.testing.assert_array_equal(found.x, [x if x in kept else np.nan for x in range(5)])
+
+
+NUMBERS_AS_TEXT = {
+    "decimal comma": (["21,5", "22,0", "19,25", "30", "18"], "'21,5' in row 0, which is a number"),
+    "thousands": (["998", "1,021.5", "1,200.0", "870", "2"], "'1,021.5' in row 1, which is a num"),
+    "points of thousands": (["1.021,5", "2", "3", "4", "5"], "'1.021,5' in row 0, which is a num"),
+    "spaces of thousands": (["1", "2", "3", "4", "5 000"], "'5 000' in row 4, which is a number"),
+    "one decimal comma": (["1.5", "2.5", "3,5", "4.5", "x"], "'3,5' in row 2, which is a number"),
+    "dash": (["1.5", "-", "3.5", "4.5", "5"], "'-' in row 1, which stands for a missing value"),
+    "unknown": (["1", "2", "3", "Unknown", "5"], "'Unknown' in row 3, which stands for a missing"),
+    "blank": (["1", "2", "3", "4", " "], "' ' in row 4, which stands for a missing value"),
+}
+CLASSES = {
+    "words": ["a", "b", "-", "unknown", "c,d"],
+    "chromosomes": ["1", "2", "X", "Y", "MT"],
+    "codes": ["1", "02", "3", "4", "5"],
+    "alleles": ["A,C", "G", "T", "A", "C"],
+    "missing alone": ["-", "unknown", "-", "-", "-"],
+    "few numbers": ["1,5", "low", "high", "very high", "none"],
+}
+
+
+@pytest.mark.parametrize("form", ["frame", "file"])
+@pytest.mark.parametrize("kind", NUMBERS_AS_TEXT)
+def test_numbers_that_are_text__are_reported_with_their_place(
+    kind: str, form: str, tmp_path: Path
+) -> None:
+    values, words = NUMBERS_AS_TEXT[kind]
+    table: Any = frame(x=values)
+    if form == "file":
+        table.to_csv(tmp_path / "table.tsv", sep="\t", index=False)
+        table = tmp_path / "table.tsv"
+    with pytest.raises(ValueError, match=rf"column 'x' has {re.escape(words)}"):
+        genotypes().genobit.join(table)
+    classes = frame(x=pd.Categorical(values))
+    assert sorted(genotypes().genobit.join(classes).x.values) == sorted(values)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_classes__stay_text(kind: str) -> None:
+    found = genotypes().genobit.join(frame(x=CLASSES[kind]))
+    assert sorted(found.x.values) == sorted(CLASSES[kind])
+
+
+# Measurements
+
+
+def measured(rows: str = "genes", observations: str = "samples") -> xr.DataArray:
+    values = np.arange(15.0).reshape(3, 5)
+    names = [[f"g{k}" for k in range(3)], [f"s{k}" for k in range(5)]]
+    return gb.measurements(pd.DataFrame(values, *names), rows=rows, observations=observations)
+
+
+@pytest.mark.parametrize("key", ["samples", "IID", "sample", "sample_id"])
+@pytest.mark.parametrize("form", FRAMES)
+def test_measurements__are_joined_by_their_samples(form: str, key: str) -> None:
+    whole = frame(x=[4.0, 0.0, 2.0, 1.0, 3.0]).rename(columns={"sample_id": key})
+    table = FRAMES[form](whole)
+    kept = set(pd.DataFrame(table)["x"])
+    found = measured().genobit.join(table)
+    assert found.x.dims == ("samples",)
+    np.testing.assert_array_equal(found.x, [x if x in kept else np.nan for x in range(5)])
+    xr.testing.assert_identical(found.drop_vars("x").drop_attrs(), measured())
+    assert found.attrs["joined"].startswith("the table by samples: ")
+
+
+def test_measurements__are_joined_by_genes_and_lazily() -> None:
+    table = pd.DataFrame({"gene": ["g2", "g0", "g1"], "pathway": ["c", "a", "b"]})
+    lazy = measured().chunk()
+    found = lazy.genobit.join(table, on={"genes": "gene"})
+    assert found.chunks == lazy.chunks
+    assert found.pathway.values.tolist() == ["a", "b", "c"]
+    names = found.genobit.kendall_pairs(0.5, None, names="pathway").to_dataframe()
+    assert {*names.name_0, *names.name_1} == {"a", "b", "c"}
+
+
+def test_measurements__without_labels_name_the_remedy() -> None:
+    bare = xr.DataArray(np.ones((3, 5)), dims=("gene", "sample"))
+    with pytest.raises(KeyError, match=r"no labels along 'sample': .*assign_coords\(sample="):
+        bare.genobit.join(frame(x=range(5)))
 
 
 def test_an_index_that_has_no_ids__is_named() -> None:

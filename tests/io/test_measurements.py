@@ -38,6 +38,38 @@ def frame(**columns: Any) -> pd.DataFrame:
     return found.assign(**columns)
 
 
+# Rows and columns
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "?"])
+def test_frames_of_samples_as_rows__are_transposed(dtype: str) -> None:
+    genes = frame().astype(dtype)
+    found = gb.measurements(genes.T, rows="samples")
+    xr.testing.assert_identical(found, gb.measurements(genes))
+    cells = gb.measurements(genes.T, rows="cells", observations="cells")
+    assert cells.dims == ("genes", "cells")
+    labelled = genes.T.rename_axis("id").reset_index()
+    xr.testing.assert_identical(gb.measurements(labelled, rows="samples", labels="id"), found)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (pd.DataFrame(np.ones((3, 31))), True),
+        (pd.DataFrame(np.ones((3, 30))), False),
+        (frame().rename_axis("Sample"), True),
+        (frame().rename_axis("gene"), False),
+    ],
+)
+def test_frames_that_look_transposed__say_so(
+    given: pd.DataFrame, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    note = gb.measurements(given).attrs.get("note", "")
+    assert ("if the rows are samples, give rows='samples'" in note) is told
+    assert (note in caplog.text) is told or not note
+    assert "note" not in gb.measurements(given, rows="samples").attrs
+
+
 # Frames
 
 
