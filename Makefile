@@ -1,9 +1,12 @@
 # Every target makes its own environment in $(VENV), once: a stamp inside it says what is installed.
 # Another interpreter: make PYTHON=python3.13 test
 SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet
+# Of what pip says: each download with its size, and the end.
+SHOWN := sed -nu -e '/\.metadata /d' -e 's/^ *\(Downloading\|Using cached\) \(.*)\)$$/  \2/p' -e 's/^Installing .*/  Unpacking/p'
 OUT ?= genobit-demo
 
 # pip says so on every run as root, as in containers; the environment is ours either way.
@@ -20,13 +23,13 @@ $(BIN)/python:
 	@PYTHON="$(PYTHON)" .ci/make-environment $(VENV)
 
 $(VENV)/.user: pyproject.toml | $(BIN)/python
-	@echo "Installing genobit with its extras"
-	@$(PIP) --editable ".[all]"
+	@echo "Installing genobit with its extras: about 400 MB to download, 1.5 GB on disk"
+	@$(BIN)/python -m pip install --editable ".[all]" | $(SHOWN)
 	@touch $@
 
 $(VENV)/.developer: pyproject.toml | $(BIN)/python
-	@echo "Installing genobit with its extras and the developers' tools"
-	@$(PIP) --editable ".[all]" --group dev
+	@echo "Installing genobit with its extras and the developers' tools: 2 GB on disk"
+	@$(BIN)/python -m pip install --editable ".[all]" --group dev | $(SHOWN)
 	@touch $@ $(VENV)/.user
 
 $(VENV)/.docs: $(VENV)/.developer

@@ -208,7 +208,10 @@ def run_lab(options: argparse.Namespace) -> int:
             if not copy.exists():
                 shutil.copyfile(packaged, copy)
         notebook = folder / "tour.ipynb"
-    command = [sys.executable, "-m", "jupyterlab", str(notebook), *options.arguments]
+    # The address that JupyterLab prints is then that of the tour.
+    tour = f"--LabApp.default_url=/lab/tree/{notebook.name}"
+    root = f"--ServerApp.root_dir={notebook.parent}"
+    command = [sys.executable, "-m", "jupyterlab", root, tour, *options.arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         # Containers often run as root, which Jupyter refuses without this flag.
         command.append("--allow-root")

@@ -196,8 +196,11 @@ def test_lab__opens_the_notebook_of_the_checkout(monkeypatch):
     monkeypatch.setattr(cli.subprocess, "run", remember)
     assert cli.main(["lab", "--no-browser"]) == 0
     assert commands[0][:3] == [sys.executable, "-m", "jupyterlab"]
-    assert Path(commands[0][3]).name == "tour.ipynb"
-    assert commands[0][4:5] == ["--no-browser"]
+    (root,) = (part for part in commands[0] if part.startswith("--ServerApp.root_dir="))
+    assert (Path(root.partition("=")[2]) / "tour.ipynb").is_file()
+    # The address that JupyterLab prints is that of the tour.
+    assert "--LabApp.default_url=/lab/tree/tour.ipynb" in commands[0]
+    assert commands[0][5:6] == ["--no-browser"]
     # JupyterLab makes a token unless it is told not to.
     assert not any("token" in part or "password" in part for part in commands[0])
 

@@ -6,6 +6,7 @@ May import: options, tqdm.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 import warnings
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 DELAY = 1.0
 """Seconds before an unrequested progress bar appears."""
+_TERMINAL = {"ncols": 80, "nrows": 24}
+"""Size of a terminal that does not say how large it is."""
 ROUNDING = 1e-6
 """Share of the total by which a sum of partial steps may fall short at the end."""
 
@@ -48,6 +51,9 @@ def bar(*, progress: bool | None, leave: bool = True, **settings: Any) -> Iterat
     """
     from tqdm.auto import tqdm
 
+    if not in_kernel() and _width() == 0:
+        # tqdm would print empty lines.
+        settings = {**_TERMINAL, **settings}
     show = wanted() if progress is None else progress
     delay = DELAY if progress is None else 0
     # Voila shows an error message for a closed widget, so the bar is hidden instead.
@@ -66,6 +72,14 @@ def bar(*, progress: bool | None, leave: bool = True, **settings: Any) -> Iterat
             _refused.discard(block)
     if not leave and hasattr(shown, "container"):
         shown.container.layout.display = "none"
+
+
+def _width() -> int | None:
+    """Return the columns of the terminal, 0 if it does not say, or None without a terminal."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def wanted() -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import dask
 import numpy as np
@@ -16,6 +19,8 @@ import genobit as gb
 from genobit.engine import progress
 from genobit.engine.schedule.computing import compute
 from tests.cohorts import cohort, random_calls
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -166,3 +171,22 @@ def test_a_computation_that_fails__ends_its_bar(monkeypatch, bars) -> None:
         compute(dask.delayed(divmod)(1, 0))
     assert bars == [(0, 1)]
     assert not progress.within()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="opens a terminal of Linux")
+def test_bar__is_seen_in_a_terminal_that_does_not_say_its_width() -> None:
+    import pty
+
+    code = (
+        "from genobit.engine.progress import bar\n"
+        "with bar(progress=True, total=2, desc='steps') as shown: shown.update(2)"
+    )
+    reader, terminal = pty.openpty()
+    try:
+        assert os.get_terminal_size(terminal).columns == 0
+        command = [sys.executable, "-c", code]
+        subprocess.run(command, stderr=terminal, check=True, timeout=300, cwd=ROOT)
+        assert b"steps: 100%" in os.read(reader, 10_000)
+    finally:
+        os.close(reader)
+        os.close(terminal)

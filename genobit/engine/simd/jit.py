@@ -292,7 +292,7 @@ def _noted() -> bool:
     """Write the note and return whether it was written."""
     # Standard error may be closed or replaced, and a kernel compiles without it.
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        return note("compiling kernels for this CPU, once (about 10 s)")
+        return note("compiling kernels for this CPU, once; later runs load them")
     return False
 
 

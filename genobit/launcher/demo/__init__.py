@@ -5,17 +5,21 @@ It calls only public functions. May import: everything but `cli`.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
 from genobit.engine.files import replacing
+from genobit.engine.simd.jit import cache_folder
 from genobit.io.resumable_zarr import discard, to_zarr
 from genobit.launcher.demo import epistasis, grm, kendall, ld, parsimony
 from genobit.launcher.report.page import render
 from genobit.launcher.report.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray as xr
 
 TITLE = "Linkage, relationships, rank correlations, epistasis and trees of simulated data"
@@ -39,16 +43,19 @@ def run(folder: Path) -> Path:
     bits = pack(cohort, folder / "sample.gb", watch)
     expr = gb.sample_expression()
     aln = gb.sample_alignment()
-    print("Compiling kernels, which takes about a minute on the first run", flush=True)
     with watch.step(
         "Compile the kernels, or load them from the cache", "256 variants", "all genes"
     ):
         few = bits.genobit.isel(variants=slice(0, 256))
-        ld.compile_kernels(few)
-        grm.compile_kernels(few)
-        kendall.compile_kernels(few, expr)
-        epistasis.compile_kernels(few)
-        parsimony.compile_kernels(aln)
+        _compile_kernels(
+            {
+                "LD": partial(ld.compile_kernels, few),
+                "relationships": partial(grm.compile_kernels, few),
+                "Kendall's tau": partial(kendall.compile_kernels, few, expr),
+                "epistasis": partial(epistasis.compile_kernels, few),
+                "parsimony": partial(parsimony.compile_kernels, aln),
+            }
+        )
     sections = [
         ld.section(bits, folder / "ld_pairs.parquet", watch),
         grm.section(bits, folder / "related_pairs.parquet", watch),
@@ -100,3 +107,13 @@ def size(dataset: xr.Dataset, dim: str) -> str:
 def megabytes(count: int) -> str:
     """Return a number of bytes in MB, as text."""
     return f"{count / 1e6:,.1f} MB"
+
+
+def _compile_kernels(analyses: dict[str, Callable[[], None]]) -> None:
+    """Run each analysis on little data, and print how many kernels were compiled for it."""
+    print("Getting the kernels of five analyses; a new machine compiles each once", flush=True)
+    for name, compile_kernels in analyses.items():
+        before = len(list(cache_folder().glob("*.nbc")))
+        compile_kernels()
+        compiled = len(list(cache_folder().glob("*.nbc"))) - before
+        print(f"  {name}: {f'{compiled} compiled' if compiled else 'loaded'}", flush=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.compiled("of compilation itself")
 
-NOTE = "compiling kernels for this CPU, once (about 10 s)\n"
+NOTE = "compiling kernels for this CPU, once; later runs load them\n"
 
 # Kernels that only other kernels call leave no file in the cache.
 NAMES = """
