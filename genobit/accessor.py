@@ -249,6 +249,37 @@ class GenobitDatasetAccessor(
         """
         return packed.isel(self._ds, variants, samples)
 
+    def indexed(self) -> xr.Dataset:
+        """Return the Dataset with ids as indexes, so that xarray's own ``ds.sel`` takes them.
+
+        Returns
+        -------
+            Dataset with the coordinates ``variants`` and ``samples``, copies of ``variant_id`` and
+            ``sample_id``. Use ``sel`` of xarray for unpacked genotypes and results only. Samples of
+            packed planes are bits, which ``ds.genobit.sel`` selects.
+
+        Raises
+        ------
+        KeyError
+            If neither variants nor samples have ids.
+
+        Examples
+        --------
+        >>> import genobit, numpy as np, xarray as xr
+        >>> calls = np.array([[[0, 1], [1, 1]], [[0, 0], [0, 1]]], "int8")
+        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+        >>> ds = ds.assign(variant_id=("variants", ["rs1", "rs2"]))
+        >>> ds.genobit.indexed().sel(variants=["rs2"]).call_genotype.shape
+        (1, 2, 2)
+        """
+        dims = (model.VARIANTS, model.SAMPLES)
+        names = {dim: labels.ids(self._ds, dim) for dim in dims if dim in self._ds.dims}
+        known = {dim: own for dim, own in names.items() if own is not None}
+        if not known:
+            msg = "the Dataset has no variant_id and no sample_id: assign them with ds.assign"
+            raise KeyError(msg)
+        return self._ds.assign_coords({d: xr.Variable(d, own) for d, own in known.items()})
+
     def isel(
         self, *, variants: Selection | None = None, samples: Selection | None = None
     ) -> xr.Dataset:

@@ -238,6 +238,7 @@ CASES = [
     Case("packed", "sel", {"variants": slice(5)}, {
         "variants": {"variants": "2"}, "samples": {"samples": ["s3", "s1"]},
     }),
+    Case("packed", "indexed"),
     Case("packed", "join", {"table": trait}, {
         "table": {"table": partial(trait, 1)}, "on": {"on": {"sample_id": "twin"}, "columns": "x"},
         "columns": {"columns": "x"}, "missing": {"missing": "refuse"},

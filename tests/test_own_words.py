@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
@@ -180,6 +181,104 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }
 
 
+def dosages() -> xr.Dataset:
+    return ds().assign(call_genotype=ds().call_genotype.sum("ploidy"))
+
+
+VALUES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "dosages": (lambda: dosages().genobit.grm(), ValueError, "d = ds.call_genotype; ds.assign("),
+    "text": (
+        lambda: ds().assign(call_genotype=ds().call_genotype.astype(str)).genobit.grm(),
+        TypeError,
+        "text has to become indices of alleles, 0 for the reference",
+    ),
+    "text of two alleles": (
+        lambda: dosages().assign(call_genotype=dosages().call_genotype.astype(str)).genobit.grm(),
+        ValueError,
+        "text has to become indices of alleles, 0 for the reference",
+    ),
+    "population": (
+        lambda: populations().genobit.sel(samples="FIN"),
+        KeyError,
+        "sample_population has it: samples=ds.sample_population == 'FIN'",
+    ),
+    "contig": (
+        lambda: ds().genobit.sel(variants="chromosome"),
+        KeyError,
+        "no region of the contigs chr1, chr2; the first names are 'rs0', 'rs1', 'rs2'.",
+    ),
+    "none selected": (
+        lambda: ds().isel(samples=[]).genobit.grm(),
+        ValueError,
+        "empty along 'samples': a selection or filter kept none of them",
+    ),
+    "no such trait": (
+        lambda: ds().genobit.epistasis("bmi"),
+        KeyError,
+        "Join a table with ds.genobit.join(table)",
+    ),
+    "no positions": (
+        lambda: ds().drop_vars("variant_position").genobit.ld_decay("50kb"),
+        KeyError,
+        "ds.assign(variant_position=('variants', positions))",
+    ),
+    "other samples": (
+        lambda: ds().genobit.ld(other=ds().isel(samples=slice(4))),
+        ValueError,
+        "other= has dosages of 4 samples, this Dataset dosages of 12",
+    ),
+    "permutations with covariates": (
+        lambda: ds().genobit.epistasis(
+            np.arange(12) % 2,
+            statistic="linear",
+            permutations=9,
+            covariates=pd.DataFrame({"age": np.arange(12.0)}),
+            limits=gb.EpistasisLimits(min_n=0),
+        ),
+        ValueError,
+        "multiply p by attrs['combinations'] of the result",
+    ),
+    "plot of genotypes": (
+        lambda: ds().genobit.plot(),
+        ValueError,
+        "ds.genobit.plot.region(association) and ds.genobit.plot.relatedness()",
+    ),
+    "array": (
+        lambda: gb.measurements(np.ones((3, 4))),
+        TypeError,
+        "pd.DataFrame(values, genes, samples)",
+    ),
+}
+
+
+def populations() -> xr.Dataset:
+    return ds().assign(sample_population=("samples", ["FIN", "GBR"] * 6))
+
+
+@pytest.mark.parametrize("mistake", VALUES)
+def test_wrong_value__is_answered_with_a_remedy(mistake: str) -> None:
+    typed, kind, words = VALUES[mistake]
+    with pytest.raises(kind) as found:
+        typed()
+    assert words in str(found.value)
+
+
+def test_remedy_for_dosages__gives_the_calls() -> None:
+    d = dosages().call_genotype.where(np.arange(30)[:, None] % 7 > 0, -1)
+    calls = xr.concat([d > 1, d > 0], "ploidy").where(d >= 0, -1).astype("int8")
+    found = dosages().assign(call_genotype=calls).genobit.allele_frequency().values
+    expected = d.where(d >= 0).mean("samples").values / 2
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize(("window", "told"), [(500_000, True), (10_000, False), ("500kb", False)])
+def test_window_of_more_variants_than_there_are__says_what_it_counts(
+    window: int | str, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    ds().genobit.ld_pairs(threshold=0.2, window=window).to_dataframe()
+    assert ("for base pairs give window='500000bp'" in caplog.text) is told
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistake__is_answered_in_our_words(mistake: str) -> None:
     typed, kind, words = MISTAKES[mistake]
@@ -238,6 +337,24 @@ def test_table__leads_to_names_that_exist() -> None:
                 assert hasattr(GenobitDatasetAccessor, re.split(r"\W", each)[2])
     own = {name for name, _ in [*methods(), *functions()]}
     assert not own & set(ABSENT)
+
+
+@pytest.mark.parametrize("kind", ["calls", "planes", "index already"])
+def test_indexed__gives_ids_to_the_sel_of_xarray(kind: str) -> None:
+    own = ds().genobit.pack() if kind == "planes" else ds()
+    if kind == "index already":
+        own = own.set_index(variants="variant_id")
+    found = own.genobit.indexed()
+    one = found.sel(variants=["rs7", "rs3"])
+    xr.testing.assert_identical(
+        one.genobit.ld().drop_vars(["variants_0", "variants_1"]),
+        ds().genobit.sel(variants=["rs7", "rs3"]).genobit.ld(),
+    )
+    if kind == "planes":
+        with pytest.raises(ValueError, match=r"\.genobit\.isel\(samples="):
+            found.sel(samples=["s1"]).genobit.ld()
+    with pytest.raises(KeyError, match="no variant_id and no sample_id"):
+        ds().drop_vars(["variant_id", "sample_id"]).genobit.indexed()
 
 
 WRITERS = {

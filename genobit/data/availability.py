@@ -105,7 +105,7 @@ METHODS = {
 }
 """Methods of ``ds.genobit``, in the order of the documentation.
 
-`sel`, `isel`, `join` and `genetic_map` take any Dataset.
+`sel`, `isel`, `indexed`, `join` and `genetic_map` take any Dataset.
 """
 
 

@@ -87,6 +87,12 @@ def require_label_dims(ds: xr.Dataset) -> None:
         raise ValueError(msg)
 
 
+_NO_TEXT = (
+    "text has to become indices of alleles, 0 for the reference: write it as a .vcf, .ped or .tped "
+    "file and open that with genobit.open_vcf or genobit.open_plink"
+)
+
+
 def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
     """Return ``call_genotype``, integers with dimensions (variants, samples, ploidy).
 
@@ -104,13 +110,24 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
         raise KeyError(msg)
     calls = ds[CALL_GENOTYPE]
     if set(calls.dims) != set(_GENOTYPE_DIMS):
-        msg = f"{CALL_GENOTYPE} has dimensions {calls.dims}, expected {_GENOTYPE_DIMS}: rename them"
+        remedy = "rename them"
+        if calls.dims == (VARIANTS, SAMPLES):
+            remedy = (
+                "make two alleles of dosages 0, 1 and 2 with d = ds.call_genotype; "
+                "ds.assign(call_genotype=xr.concat([d > 1, d > 0], 'ploidy').where(d >= 0, -1)"
+                ".astype('int8'))"
+            )
+            if calls.dtype.kind in "OSUT":
+                remedy = _NO_TEXT
+        msg = f"{CALL_GENOTYPE} has dimensions {calls.dims}, expected {_GENOTYPE_DIMS}: {remedy}"
         raise ValueError(msg)
     calls = calls.transpose(*_GENOTYPE_DIMS)
     if calls.dtype.kind not in "iu":
+        remedy = "fill NaN with -1 and convert it with .astype('int8')"
+        if calls.dtype.kind in "OSUT":
+            remedy = _NO_TEXT
         msg = (
-            f"{CALL_GENOTYPE} has dtype {calls.dtype}, expected int8 with -1 for missing: "
-            "fill NaN with -1 and convert it with .astype('int8')"
+            f"{CALL_GENOTYPE} has dtype {calls.dtype}, expected int8 with -1 for missing: {remedy}"
         )
         raise TypeError(msg)
     for dim in _GENOTYPE_DIMS:
@@ -121,7 +138,7 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
             )
             raise ValueError(msg)
         if calls.sizes[dim] == 0:
-            msg = f"{CALL_GENOTYPE} is empty along {dim!r}: nothing to analyse"
+            msg = f"{CALL_GENOTYPE} is empty along {dim!r}: a selection or filter kept none of them"
             raise ValueError(msg)
     _, samples, ploidy = calls.shape
     check_alleles(CALL_GENOTYPE, samples, ploidy)
@@ -211,6 +228,8 @@ def values(ds: xr.Dataset, name: str, *, needed_for: str) -> NDArray[Any]:
     """Return a small per-variant variable as numpy; raise KeyError if the Dataset lacks it."""
     if name not in ds:
         msg = f"{needed_for} needs the variable {name!r} ({VARIANTS}), which the Dataset lacks"
+        if name == VARIANT_POSITION:
+            msg += f": assign the base pairs, ds.assign({name}=({VARIANTS!r}, positions))"
         if name == VARIANT_GENETIC_POSITION:
             msg += (
                 ": take it from a genetic map, ds.genobit.genetic_map('map.txt'), or give a "
@@ -244,7 +263,7 @@ def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
     known = ", ".join(along) or "none"
     msg = (
         f"the Dataset has no variable {name!r} along {dim!r} only; such variables: {known}"
-        f"{did_you_mean(name, along)} Assign one with ds.assign_coords, or give an array"
+        f"{did_you_mean(name, along)} Join a table with ds.genobit.join(table), or give an array"
     )
     raise KeyError(msg)
 

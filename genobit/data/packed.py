@@ -188,10 +188,10 @@ def _check_same_samples(
     """Raise ValueError if two packed Datasets differ in layout or in sample names."""
     remedy = "select the same samples in both with .genobit.isel(samples=...)"
     if left_layout != right_layout:
-        msg = (
-            f"other= is packed as {right_layout.kind}s with {right_layout.bits} bits a row, this "
-            f"Dataset as {left_layout.kind}s with {left_layout.bits}; {remedy}"
+        there, here = (
+            f"{of.kind}s of {of.bits // of.ploidy:,} samples" for of in (right_layout, left_layout)
         )
+        msg = f"other= has {there}, this Dataset {here}: {remedy}"
         raise ValueError(msg)
     ours, theirs = (labels.ids(ds, model.SAMPLES) for ds in (left, right))
     if ours is not None and theirs is not None:

@@ -200,11 +200,28 @@ def unknown(ds: xr.Dataset, name: str, dim: str, contigs: Sequence[str] = ()) ->
     if contigs:
         what += f", and no region of the contigs {', '.join(contigs[:8])}"
         what += ", ..." if len(contigs) > 8 else ""
+    holders = _holders(ds, name, dim)
+    if holders:
+        return KeyError(f"{what}; {holders[0]} has it: {dim}=ds.{holders[0]} == {name!r}")
     known = [*contigs, *([] if ids is None else ids)]
     meant = did_you_mean(name, known)
     if meant == "." and known:
-        meant = f"; the first names are {', '.join(map(repr, known[:_SHOWN]))}."
+        first = known if ids is None else ids.tolist()
+        meant = f"; the first names are {', '.join(map(repr, first[:_SHOWN]))}."
     return KeyError(what + meant)
+
+
+def _holders(ds: xr.Dataset, name: str, dim: str) -> list[str]:
+    """Return the labels of samples, such as their population, that have a text as a value."""
+    if dim != model.SAMPLES:
+        return []
+    return [
+        str(label)
+        for label, variable in ds.variables.items()
+        if variable.dims == (dim,)
+        and labels.is_text(labels.decoded(variable.values))
+        and (labels.text(variable.values) == name).any()
+    ]
 
 
 def _checked_slice(selection: slice, dim: str) -> slice:

@@ -58,6 +58,11 @@ def join(call: Call) -> Estimate:
     return lazy(f"columns for {dims}", result, 0.0)
 
 
+def indexed(call: Call) -> Estimate:
+    """Return the estimate of `indexed`, which leaves genotypes as they are."""
+    return lazy("ids as indexes", call.result(), 0.0)
+
+
 def genetic_map(call: Call) -> Estimate:
     """Return the estimate of `genetic_map`, which leaves genotypes as they are."""
     result = call.result()

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+_MANY = 10_000
+"""Most variants in a window that no Dataset of fewer ones makes a warning of."""
+
 
 def window_ends(
     ds: xr.Dataset,
@@ -42,6 +45,11 @@ def window_ends(
         None if variable is None else model.values(ds, variable, needed_for=f"window={window!r}")
     )
     n = ds.sizes[model.VARIANTS]
+    if variable is None and size > max(n, _MANY):
+        logging.getLogger("genobit").warning(
+            "window=%d counts variants, and the Dataset has %d: for base pairs give window='%dbp'",
+            *(window, n, window),
+        )
     return last_in_window(n, runs or contig_runs(ds), coordinate, size, variable, open_end=open_end)
 
 

@@ -115,7 +115,8 @@ def checked(
     if statistic in REGRESSIONS and permutations:
         msg = (
             f"permutations= does not take statistic={statistic!r}: permuted phenotypes would lose "
-            "their association with the covariates; leave permutations= out"
+            "their association with the covariates; leave permutations= out, and multiply p by "
+            "attrs['combinations'] of the result (Bonferroni)"
         )
         raise ValueError(msg)
     if permutations and order == 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from genobit.data.layouts import layout_of
+from genobit.data.model import CALL_GENOTYPE
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -59,6 +61,11 @@ def result_of(data: Any, results: Sequence[Result]) -> Result:
     if names is None:
         what = f"its name is {data.name!r} and its dims are {data.dims}"
     known = ", ".join(dict.fromkeys(result.made_by for result in results))
+    if names is not None and (CALL_GENOTYPE in names or layout_of(data) is not None):
+        what += (
+            ". Genotypes have the figures ds.genobit.plot.region(association) and "
+            "ds.genobit.plot.relatedness()"
+        )
     raise ValueError(
         f"this {type(data).__name__} is not a result that has a plot: {what}. Results with plots "
         f"are those of {known}. Explorers show data: .genobit.explore()"

@@ -116,7 +116,8 @@ def error_of(method: Callable[[Any], Any], data: Any) -> Exception | None:
 def test_every_method_is_there() -> None:
     methods = {name for name in dir(xr.Dataset.genobit) if not name.startswith("_")}
     of_any = {
-        "estimate", "explore", "genetic_map", "isel", "join", "plot", "ranking", "report", "sel",
+        "estimate", "explore", "genetic_map", "indexed", "isel", "join", "plot", "ranking",
+        "report", "sel",
     }  # fmt: skip
     of_any |= {name for name in dir(genobit) if name.startswith("to_")}
     assert methods - of_any == set(METHODS) == set(availability.METHODS)
