@@ -7,7 +7,10 @@ import pytest
 import genobit as gb
 from tests.cases import CASES, SOURCES, Case, called, name
 
-INPUTS = {"alignment", "filter", "genetic_map", "isel", "join", "mask_calls", "pack", "sel"}
+INPUTS = {
+    *("alignment", "filter", "genetic_map", "indexed", "isel", "join", "mask_calls", "pack"),
+    "sel",
+}
 """Methods that return genotypes or an alignment, which explorers show."""
 
 
