@@ -328,7 +328,7 @@ def test_fields_of_arguments__are_in_the_table() -> None:
 
 def test_table__leads_to_names_that_exist() -> None:
     known = {*users(), *dir(GenobitDatasetAccessor), *dir(GenobitDataArrayAccessor), *gb.__all__}
-    known |= {*gb.plots.__all__, "plots", "lead", "print", "ds", "xr", "concat"}
+    known |= {*gb.plots.__all__, "plots", "lead", "print", "ds", "figure", "xr", "concat"}
     for name, ours in SYNONYMS.items():
         assert name == name.casefold()
         for each in ours:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import xarray as xr
 
 from genobit.data.labels import require_same as same_labels
+from genobit.data.labels import text as texts
 from genobit.data.labels import without_levels
+from genobit.data.selection_by_label import is_names, of_ids, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
@@ -50,10 +53,18 @@ def dimension_of(
 def require_side(side: xr.DataArray, other: object, rows: str, what: str) -> xr.DataArray:
     """Return ``other`` if it is a DataArray with the dimension along the rows of ``side``.
 
-    Raises TypeError if it is no DataArray, and ValueError if it lacks the dimension.
+    Names are rows of ``side``. Raises KeyError for an unknown name, TypeError if ``other`` is no
+    DataArray, and ValueError if it lacks the dimension.
     """
+    if is_names(other):
+        dim = str(side.dims[0])
+        known, names = side.coords.to_dataset(), texts(np.atleast_1d(np.asarray(other)))
+        places = of_ids(known, names, dim)
+        if (places < 0).any():
+            raise unknown(known, names[int(places.argmin())], dim)
+        return side.isel({dim: places})
     if not isinstance(other, xr.DataArray):
-        msg = f"other= takes a DataArray of {rows}, not {type(other).__name__}"
+        msg = f"other= takes a DataArray of {rows}, or their names, not {type(other).__name__}"
         raise TypeError(msg)
     along = side.dims[1]
     if along not in other.dims:

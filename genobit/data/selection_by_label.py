@@ -65,6 +65,32 @@ def positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int6
     return np.where(found < 0, found + size, found)
 
 
+def members(matrix: xr.DataArray, chosen: Any, dim: str, name: str) -> list[int]:
+    """Return the indices in a matrix of pairs of variants or samples, given by name or index.
+
+    ``name`` is the argument in errors. Raises KeyError for an unknown id, and IndexError for an
+    index out of range.
+    """
+    along = f"{dim}_1"
+    if is_names(chosen):
+        side = {
+            str(label).removesuffix("_1"): (dim, values.values)
+            for label, values in matrix.coords.items()
+            if values.dims == (along,)
+        }
+        return [int(k) for k in positions(xr.Dataset(side, attrs=matrix.attrs), chosen, dim)]
+    n = matrix.sizes[along]
+    indices = [int(k) for k in np.atleast_1d(np.asarray(chosen))]
+    for k in indices:
+        if not -n <= k < n:
+            msg = (
+                f"{name} is {k}, and the result has the {n:,} {dim} 0 to {n - 1:,} along "
+                f"{along!r}: give the id or the index of one of them"
+            )
+            raise IndexError(msg)
+    return indices
+
+
 def is_names(given: Any) -> bool:
     """Return whether a value is text, or a list or array of nothing but text or bytes."""
     if isinstance(given, str | bytes):
@@ -174,7 +200,7 @@ def of_ids(ds: xr.Dataset, names: NDArray[np.object_], dim: str) -> NDArray[np.i
     repeated = np.flatnonzero(np.bincount(which[there], minlength=wanted.size) > 1)
     if repeated.size:
         k = int(repeated[0])
-        raise _repeated(labels.ID_OF[dim], wanted[k], np.flatnonzero(which == k))
+        raise _repeated(labels.ID_OF.get(dim, dim), wanted[k], np.flatnonzero(which == k))
     place = np.full(wanted.size, -1, np.int64)
     place[which[there]] = there
     return place[wanted.get_indexer(pd.Index(names, dtype=object))]
@@ -193,7 +219,7 @@ def _listed(places: NDArray[np.int64]) -> str:
 
 def unknown(ds: xr.Dataset, name: str, dim: str, contigs: Sequence[str] = ()) -> KeyError:
     """Return the error for a name that is no id, region or contig, with the closest names."""
-    variable, ids = labels.ID_OF[dim], labels.ids(ds, dim)
+    variable, ids = labels.ID_OF.get(dim, dim), labels.ids(ds, dim)
     what = f"{dim}={name!r} is not in {variable}"
     if ids is None:
         what = f"{dim}={name!r}: the Dataset has no {variable} to find it in"

@@ -70,6 +70,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "newick": ("tree",),
     "trees": ("tree",),
     "lead_snp": ("lead",),
+    "title": ("figure.hv.opts(title=...)",),
+    **dict.fromkeys(("figsize", "width", "height"), ("figure.save(path, width_mm=...)",)),
     "genes": ("ds.genobit.plot.region(association, genes=...)",),
     **{name: (_LIMITS.format(name),) for name in ("variants_0", "variants_1", "min_gap")},
     **{name: (_LIMITS.format(name),) for name in ("prefilter", "min_n", "min_count")},
@@ -143,7 +145,7 @@ ABSENT = {
     **dict.fromkeys(("impute", "phase"), "genobit does not impute or phase; .to_vcf() writes VCF"),
 }
 """What genobit does not do, and what to do instead."""
-_OBJECTS = {"ds", "gb", "print", "xr"}
+_OBJECTS = {"ds", "figure", "gb", "print", "xr"}
 """First words of a call that is right everywhere."""
 
 

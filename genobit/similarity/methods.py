@@ -13,7 +13,7 @@ from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import DTypeLike
 
@@ -30,7 +30,7 @@ class SimilarityMethods:
         statistic: str = "tanimoto",
         *,
         dim: Hashable | None = None,
-        other: xr.DataArray | None = None,
+        other: xr.DataArray | str | Sequence[str] | None = None,
         top: int | None = None,
         missing: str = "pairwise",
         dtype: DTypeLike = "float64",
@@ -47,8 +47,8 @@ class SimilarityMethods:
             Dimension of the bits; the other dimension has the rows. By default the dimension named
             bit(s) or feature(s).
         other
-            DataArray of other rows that have the same bits. These rows become the columns of the
-            result.
+            DataArray of other rows that have the same bits, or the names of some of these rows.
+            They become the columns of the result.
         top
             Return this many nearest neighbours of each row instead of the matrix. A row is not its
             own neighbour. With ``other``, neighbours are rows of ``other``. Neighbours are found

@@ -264,7 +264,9 @@ def test_refuses__values_it_cannot_rank() -> None:
 
 def test_refuses__other_observations() -> None:
     expr = measured(random_values(0, 4, 9))
-    with pytest.raises(TypeError, match="other= takes a DataArray of variables, not ndarray"):
+    with pytest.raises(
+        TypeError, match="other= takes a DataArray of variables, or their names, not"
+    ):
         expr.genobit.kendall(other=expr.values)
     with pytest.raises(ValueError, match="other= has 8 along 'sample', this DataArray 9"):
         expr.genobit.kendall(other=expr[:, :8])

@@ -11,6 +11,8 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import ColumnDataSource
 
+from genobit.data import model
+from genobit.data.selection_by_label import members
 from genobit.grm.plots.result import computed, measure_of, pair_values, sample_names, scale_for
 from genobit.visual.clusters import CLUSTERED_SAMPLES, Dendrogram, cluster
 from genobit.visual.colouring import Colouring, colouring_of, labels_of_side, one_colour_each
@@ -113,7 +115,7 @@ def grm_heatmap(
     grm: xr.DataArray,
     *,
     colour_by: Colouring | str | ArrayLike | xr.DataArray | None = None,
-    selected: Sequence[int] = (),
+    selected: Sequence[int] | Sequence[str] = (),
     max_pixels: int = MAX_PIXELS,
 ) -> hv.Overlay:
     """Draw a relationship matrix as a heatmap, with samples ordered by a clustering tree.
@@ -129,7 +131,7 @@ def grm_heatmap(
         Values, one for each sample, are accepted too. A DataArray or Series is aligned by its
         labels.
     selected
-        Positions of the samples to mark; all others become paler.
+        Ids or positions of the samples to mark; all others become paler.
     max_pixels
         Largest number of pixels on a side. With more samples, each pixel covers several pairs and
         shows the value farthest from 0.
@@ -144,7 +146,7 @@ def grm_heatmap(
     ValueError
         If `grm` is not a relationship matrix, or has no sample.
     KeyError
-        If `grm` has no such label.
+        If `grm` has no such label, or an id of ``selected`` is unknown.
 
     Examples
     --------
@@ -157,7 +159,7 @@ def grm_heatmap(
     strip = None
     if colour_by is not None:
         strip = colouring_of(labels_of_side(arranged.matrix), colour_by, "samples")
-    return draw_heatmap(arranged, selected, strip)
+    return draw_heatmap(arranged, members(grm, selected, model.SAMPLES, "selected"), strip)
 
 
 def draw_heatmap(

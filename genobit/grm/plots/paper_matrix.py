@@ -12,6 +12,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.patches import Rectangle
 
+from genobit.data import model
+from genobit.data.selection_by_label import members
 from genobit.grm.plots.heatmap import OrderedMatrix, arrange
 from genobit.grm.plots.paper_tree import Block, Nodes, blocks_of, draw_tree, group_codes, nodes_of
 from genobit.grm.plots.result import measure_of
@@ -87,7 +89,7 @@ def paper_heatmap(
     grm: xr.DataArray,
     *,
     colour_by: Colouring | str | ArrayLike | xr.DataArray | None = None,
-    selected: Sequence[int] = (),
+    selected: Sequence[int] | Sequence[str] = (),
     max_pixels: int = MAX_PIXELS,
     colour_limits: Sequence[float] | None = None,
 ) -> Paper:
@@ -122,7 +124,8 @@ def paper_heatmap(
     arranged = arrange(grm, max_pixels)
     if colour_by is not None:
         chosen = colouring_of(labels_of_side(arranged.matrix), colour_by, "samples")
-    return paper_of_panel(matrix_panel(arranged, chosen, colour_limits), selected)
+    marked = members(grm, selected, model.SAMPLES, "selected")
+    return paper_of_panel(matrix_panel(arranged, chosen, colour_limits), marked)
 
 
 def paper_of_panel(shown: MatrixPanel, selected: Sequence[int] = ()) -> Paper:

@@ -33,7 +33,7 @@ class KendallArrayMethods:
         statistic: str = "tau_b",
         *,
         dim: Hashable | None = None,
-        other: xr.DataArray | None = None,
+        other: xr.DataArray | str | Sequence[str] | None = None,
         pvalue: bool | str = False,
         missing: str = "pairwise",
         kernel: str = "auto",
@@ -54,7 +54,8 @@ class KendallArrayMethods:
             Dimension of the observations; the other dimension has the variables. By default the
             dimension named sample(s), observation(s) or cell(s).
         other
-            Other variables of the same observations. They become the columns of the result.
+            Other variables of the same observations, or the names of some of these variables. They
+            become the columns of the result.
         pvalue
             Also return two-sided p-values and the number of observations. True chooses the test as
             ``scipy.stats.kendalltau`` does. Two variables without ties get the exact test if they

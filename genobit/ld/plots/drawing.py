@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data import model
+from genobit.data.selection_by_label import members
 from genobit.ld.plots.hover import Shape, columns_of, pair_hook, triangle_hook
 from genobit.ld.plots.outlines import Lines, legs, outlines
-from genobit.ld.plots.result import axis_label, computed, contig_name, coordinates_of, members
+from genobit.ld.plots.result import axis_label, computed, contig_name, coordinates_of
 from genobit.ld.plots.shades import OUTSIDE, SHADES, codes, colours_of_shades, key_hook, shades
 from genobit.visual.pixels import (
     ACROSS,
@@ -75,7 +77,7 @@ class PictureOptions:
     ) -> Lines:
         """Return the lines that mark variants along variants_1; ``name`` is the argument."""
         at = self.coordinates(matrix["variant_position_1"].values)
-        chosen = [] if variants is None else members(matrix, variants, name)
+        chosen = [] if variants is None else members(matrix, variants, model.VARIANTS, name)
         return [line for k in chosen for line in legs(at[k], columns, shape, rows)]
 
 

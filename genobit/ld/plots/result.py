@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from genobit.data import model
 from genobit.data.contigs import contigs_of
 from genobit.data.labels import text
-from genobit.data.selection_by_label import is_names, positions
 from genobit.visual.style import Scale, scale_of, scale_with
 
 if TYPE_CHECKING:
@@ -38,31 +36,6 @@ def computed(result: xr.DataArray) -> tuple[xr.DataArray, Scale]:
     statistic = str(result.attrs.get("statistic", result.name))
     matrix = result.compute().rename(statistic)
     return matrix, scale_with(matrix.values, scale_of(statistic))
-
-
-def members(matrix: xr.DataArray, chosen: Any, name: str) -> list[int]:
-    """Return the indices along variants_1 of variants given by ids, regions or indices.
-
-    ``name`` is the argument in errors. Raises KeyError for an unknown id, and IndexError for an
-    index out of range.
-    """
-    if is_names(chosen):
-        side = {
-            str(label).removesuffix("_1"): (model.VARIANTS, values.values)
-            for label, values in matrix.coords.items()
-            if values.dims == (DIMS[1],)
-        }
-        ds = xr.Dataset(side, attrs=matrix.attrs)
-        return [int(k) for k in positions(ds, chosen, model.VARIANTS)]
-    n = matrix.sizes[DIMS[1]]
-    indices = [int(k) for k in np.atleast_1d(np.asarray(chosen))]
-    for k in indices:
-        if not -n <= k < n:
-            raise IndexError(
-                f"{name} is {k}, and the result has the {n:,} variants 0 to {n - 1:,} along "
-                f"{DIMS[1]!r}: give the id or the index of one of them"
-            )
-    return indices
 
 
 def contig_name(result: xr.DataArray, side: int) -> str:
