@@ -259,7 +259,9 @@ def key_column(columns: Sequence[str], name: str, given: str | None = None) -> s
     if wanted in columns or given is not None:
         return wanted if wanted in columns else None
     by_upper = {column.upper(): column for column in reversed(columns)}
-    return next((by_upper[n] for n in HEADERS.get(name, ()) if n in by_upper), None)
+    return next(
+        (by_upper[n] for n in (name.upper(), *HEADERS.get(name, ())) if n in by_upper), None
+    )
 
 
 def _no_column(

@@ -197,11 +197,19 @@ def source_of(table: Any, on: On, convention: str | None = None) -> Source:
         frame = tables.frame_of_xarray(table, [own or name for name, own in keys.items()])
     else:
         expected = "a path, a frame of pandas or polars, a Series, a Dataset or a DataArray"
-        frame, index = _with_index(tables.frame_of(table, "the table", expected), keys)
+        given = tables.frame_of(table, "the table", expected)
+        # As in files: plink2 marks its header, and pandas keeps the mark.
+        marked = {name: _unmarked(name) for name in given.columns[:1]}
+        given = given.rename(columns=marked).rename_axis(index=_unmarked)
+        frame, index = _with_index(given, keys)
     columns = [str(column) for column in frame.columns]
     tables.require_unique("the table", columns)
     frame.columns = columns
     return Source("the table", columns, lambda _: frame, index)
+
+
+def _unmarked(name: Any) -> Any:
+    return name.removeprefix("#") if isinstance(name, str) else name
 
 
 def _with_index(frame: pd.DataFrame, keys: Mapping[str, str | None]) -> tuple[pd.DataFrame, str]:

@@ -213,7 +213,7 @@ FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
 }
 
 
-@pytest.mark.parametrize("key", ["sample_id", "IID", "iid", "lab"])
+@pytest.mark.parametrize("key", ["sample_id", "Sample_ID", "IID", "iid", "#IID", "lab"])
 @pytest.mark.parametrize("form", FRAMES)
 def test_the_column_of_the_ids__comes_before_the_index(form: str, key: str) -> None:
     whole = frame(x=[4.0, 0.0, 2.0, 1.0, 3.0]).rename(columns={"sample_id": key})
@@ -301,6 +301,16 @@ def test_measurements__without_labels_name_the_remedy() -> None:
     bare = xr.DataArray(np.ones((3, 5)), dims=("gene", "sample"))
     with pytest.raises(KeyError, match=r"no labels along 'sample': .*assign_coords\(sample="):
         bare.genobit.join(frame(x=range(5)))
+
+
+def test_a_frame_of_plink2__is_read_as_its_file(tmp_path: Path) -> None:
+    table = pd.DataFrame({"#FID": "f", "IID": [f"s{k}" for k in range(5)], "x": range(5)})
+    table.to_csv(tmp_path / "x.tsv", sep="\t", index=False)
+    ds = genotypes().drop_vars("sample_family_id", errors="ignore")
+    found = ds.genobit.join(table[table.x < 4])
+    assert "#FID" not in found
+    assert "FID" not in found
+    xr.testing.assert_identical(found.x, ds.genobit.join(tmp_path / "x.tsv").x.where(found.x < 4))
 
 
 def test_an_index_that_has_no_ids__is_named() -> None:
