@@ -163,6 +163,16 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         "gb.open_plink() has no argument 'chunk_size'; did you mean 'chunks'?",
     ),
+    "threads": (
+        lambda: gb.set_options(threads=4),
+        TypeError,
+        "did you mean 'dask.config.set(num_workers=...)'?",
+    ),
+    "n_jobs": (
+        lambda: ds().genobit.grm(n_jobs=4),
+        TypeError,
+        "no argument 'n_jobs'; did you mean 'dask.config.set(num_workers=...)'?",
+    ),
     "no path": (
         lambda: gb.open_plink(),
         TypeError,
@@ -328,7 +338,7 @@ def test_fields_of_arguments__are_in_the_table() -> None:
 
 def test_table__leads_to_names_that_exist() -> None:
     known = {*users(), *dir(GenobitDatasetAccessor), *dir(GenobitDataArrayAccessor), *gb.__all__}
-    known |= {*gb.plots.__all__, "plots", "lead", "print", "ds", "figure", "xr", "concat"}
+    known |= {*gb.plots.__all__, "plots", "lead", "print", "dask", "ds", "figure", "xr", "concat"}
     for name, ours in SYNONYMS.items():
         assert name == name.casefold()
         for each in ours:

@@ -94,6 +94,10 @@ def join(
         if (places >= 0).any():
             break
     else:
+        if family and FAMILY in ours:
+            families = labels.text(frame[keys.columns[FAMILY]].to_numpy(object), FAMILY)
+            if set(families) <= {"", labels.NO_FAMILY}:
+                return join(ds, source, model.SAMPLE_ID, columns, missing)
         raise KeyError(_no_match(source, keys, ours, theirs))
     keys = matched
     if missing == "refuse":

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from genobit.engine.spelling import did_you_mean
+from genobit.engine.synonyms import own_name
 
 KERNELS = ("auto", "matrix", "sums", "table", "popcount", "scalar")
 THEMES = ("light", "dark")
@@ -204,7 +205,7 @@ def set_options(**settings: Any) -> contextlib.AbstractContextManager[None]:
     known = {field.name for field in fields(Options)}
     for name in settings:
         if name not in known:
-            meant = did_you_mean(name, known)
+            meant = own_name(name, known)
             msg = f"there is no option {name!r}; options are {', '.join(sorted(known))}{meant}"
             raise TypeError(msg)
     return _Restore(_change({name: _checked(name, value) for name, value in settings.items()}))

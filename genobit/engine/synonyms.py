@@ -80,6 +80,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "n_iter": ("iterations", _EFFORT.format("iterations")),
     "n_bootstrap": ("bootstrap",),
     "n_permutations": ("permutations",),
+    **dict.fromkeys(
+        ("threads", "n_threads", "num_threads", "n_jobs", "workers", "num_workers"),
+        ("dask.config.set(num_workers=...)",),
+    ),
     # Methods
     **dict.fromkeys(
         ("king", "kinship", "ibd"), ('grm("king")', 'ds.genobit.grm("king")', "kinship_histogram")
@@ -145,7 +149,7 @@ ABSENT = {
     **dict.fromkeys(("impute", "phase"), "genobit does not impute or phase; .to_vcf() writes VCF"),
 }
 """What genobit does not do, and what to do instead."""
-_OBJECTS = {"ds", "figure", "gb", "print", "xr"}
+_OBJECTS = {"dask", "ds", "figure", "gb", "print", "xr"}
 """First words of a call that is right everywhere."""
 
 

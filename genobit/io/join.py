@@ -52,9 +52,10 @@ class JoinMethods:
             Variable of the Dataset that is matched with the key column of the table, such as
             "sample_id", "variant_id" or "sample_family_id". Several variables form a key together:
             ``("sample_family_id", "sample_id")``. This pair is the default if the table and the
-            Dataset both have families, as in PLINK; otherwise the default is "sample_id". The key
-            column of the table has the same name, or PLINK's name for it: IID, FID, SNP or ID,
-            CHROM or CHR, POS or BP. For another name, give ``{"sample_id": "name of the column"}``.
+            Dataset both have families, as in PLINK; otherwise the default is "sample_id". FID 0 in
+            all rows stands for no families. The key column of the table has the same name, or
+            PLINK's name for it: IID, FID, SNP or ID, CHROM or CHR, POS or BP. For another name,
+            give ``{"sample_id": "name of the column"}``.
             If a pandas frame has no such column, its index is the key. The default of a DataArray
             is "sample_id", or else the coordinate of its last dimension.
         columns

@@ -313,6 +313,19 @@ def test_a_frame_of_plink2__is_read_as_its_file(tmp_path: Path) -> None:
     xr.testing.assert_identical(found.x, ds.genobit.join(tmp_path / "x.tsv").x.where(found.x < 4))
 
 
+@pytest.mark.parametrize("family", [0, "0"], ids=["number", "text"])
+def test_a_table_without_families__is_joined_by_individuals(family: int | str) -> None:
+    ds = genotypes().assign(sample_family_id=("samples", [f"f{k}" for k in range(5)]))
+    table = pd.DataFrame({"FID": family, "IID": [f"s{k}" for k in range(5)], "x": range(5)})
+    found = ds.genobit.join(table)
+    assert found.x.values.tolist() == list(range(5))
+    assert found.attrs["joined"].startswith("the table by sample_id: 5 of 5")
+    for on in (("sample_family_id", "sample_id"), None):
+        other = table if on else table.assign(FID="other")
+        with pytest.raises(KeyError, match="no sample_family_id, sample_id of the Dataset is in"):
+            ds.genobit.join(other, on=on)
+
+
 def test_an_index_that_has_no_ids__is_named() -> None:
     table = frame(x=range(5)).rename(columns={"sample_id": "lab"})
     words = r"in the index of the table: .* Column 'lab' has 5 of the 5 sample_id; did you mean on="
