@@ -113,33 +113,6 @@ def join(
     return with_report(ds, variables, line, warn=bool((places < 0).any()))
 
 
-def join_to_array(
-    da: xr.DataArray,
-    source: Source,
-    on: On,
-    columns: str | Sequence[str] | Mapping[str, str] | None,
-    missing: str,
-) -> xr.DataArray:
-    """Return a DataArray with one more coordinate for each column."""
-    known = xr.Dataset(coords=da.coords, attrs=da.attrs)
-    found = join(known, source, on, columns, missing)
-    added = {name: found.variables[name] for name in found.variables if name not in known.variables}
-    return da.assign_coords(added).assign_attrs({JOINED: found.attrs[JOINED]})
-
-
-def key_of_array(da: xr.DataArray) -> str:
-    """Return the coordinate that names the samples, or else the members of the last dimension."""
-    dim = str(da.dims[-1])
-    for name in (model.SAMPLE_ID, dim):
-        if name in da.coords:
-            return name
-    msg = (
-        f"the DataArray has no labels along {dim!r}: give them, da.assign_coords({dim}=...), or "
-        "name a coordinate with on="
-    )
-    raise KeyError(msg)
-
-
 def _taken(source: Source, column: pd.Series, name: str, places: NDArray[np.intp]) -> NDArray[Any]:
     """Return the values of a column at ``places``; an error names the table."""
     try:

@@ -117,9 +117,9 @@ class JoinMethods:
         if isinstance(self._data, xr.Dataset):
             source = source_of(table, on, convention)
             return joining.join(self._data, source, on, columns, missing)
-        on = joining.key_of_array(self._data) if on is None else on
+        on = _key_of_array(self._data) if on is None else on
         source = source_of(table, on, convention)
-        return joining.join_to_array(self._data, source, on, columns, missing)
+        return _joined_to_array(self._data, source, on, columns, missing)
 
 
 class GeneticMapMethods:
@@ -172,6 +172,37 @@ class GeneticMapMethods:
         from genobit.io.genetic_map import with_genetic_positions
 
         return with_genetic_positions(self._ds, table)
+
+
+def _joined_to_array(
+    da: xr.DataArray,
+    source: Source,
+    on: On,
+    columns: str | Sequence[str] | Mapping[str, str] | None,
+    missing: str,
+) -> xr.DataArray:
+    """Return a DataArray with one more coordinate for each column."""
+    from genobit.data import joining
+
+    known = xr.Dataset(coords=da.coords, attrs=da.attrs)
+    found = joining.join(known, source, on, columns, missing)
+    added = {name: found.variables[name] for name in found.variables if name not in known.variables}
+    return da.assign_coords(added).assign_attrs({joining.JOINED: found.attrs[joining.JOINED]})
+
+
+def _key_of_array(da: xr.DataArray) -> str:
+    """Return the coordinate that names the samples, or else the members of the last dimension."""
+    from genobit.data import model
+
+    dim = str(da.dims[-1])
+    for name in (model.SAMPLE_ID, dim):
+        if name in da.coords:
+            return name
+    msg = (
+        f"the DataArray has no labels along {dim!r}: give them, da.assign_coords({dim}=...), or "
+        "name a coordinate with on="
+    )
+    raise KeyError(msg)
 
 
 def source_of(table: Any, on: On, convention: str | None = None) -> Source:
