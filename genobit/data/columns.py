@@ -75,21 +75,44 @@ def require_no_numbers(found: NDArray[Any], what: str) -> None:
         return
     texts = [str(x) for x in pd.unique(found.reshape(-1)) if x is not None]
     plain = {x for x in texts if _NUMBER.fullmatch(x.strip())}
-    marked = {x for x in texts if x not in plain and _MARKED.fullmatch(x.strip())}
-    words = {x for x in texts if x.strip().casefold() in _MISSING} if plain or marked else set()
+    marked = [x for x in texts if x not in plain and _MARKED.fullmatch(x.strip())]
+    words = [x for x in texts if x.strip().casefold() in _MISSING]
     odd = marked or words
-    if not odd or len(plain | marked | words) * 2 <= len(texts):
+    count = len(plain) + len(marked)
+    if not odd or count * 2 <= len(texts) - len(words):
         return
     k = next(k for k, x in enumerate(found.flat) if x in odd)
-    reason, remedy = "stands for a missing value", "replace(text, None).astype(float)"
-    if marked:
-        reason = "is a number with a comma or with marks of thousands"
-        remedy = "str.replace(...).astype(float), or pd.read_csv(..., decimal=',', thousands='.')"
     several = sum(x in odd for x in found.flat)
+    reason = "is a number with a comma or with marks of thousands"
     raise ValueError(
-        f"{what} has {found.flat[k]!r} in row {k}, which {reason} ({several:,} of {found.size:,} "
-        f"rows): convert the column, .{remedy}. For classes, give it .astype('category')"
+        f"{what} has {found.flat[k]!r} in row {k}, which "
+        f"{reason if marked else 'stands for a missing value'} ({several:,} of {found.size:,} "
+        f"rows): convert the column, {_conversion(marked, words)}. For classes, give it "
+        ".astype('category')"
     )
+
+
+def _conversion(marked: list[str], words: list[str]) -> str:
+    """Return code that makes a column of text numbers, and code that reads it as numbers."""
+    column = f".replace({words}, np.nan)" if words else ""
+    options = f", na_values={words}" if words else ""
+    if not marked:
+        return f"{column}.astype(float), or read the file with pd.read_csv(...{options})"
+    marks = max((re.findall(r"[^\d+-]", x.strip()) for x in marked), key=len)
+    decimal = marks[-1] if marks[-1] == "," and marks.count(",") == 1 else ""
+    thousands = marks[0] if len(marks) > 1 or not decimal else ""
+    if thousands:
+        column += f".str.replace({thousands!r}, '')"
+        options += f", thousands={thousands!r}"
+        # The parser in C takes a byte.
+        options += "" if thousands.isascii() else ", engine='python'"
+    if decimal:
+        column += f".str.replace({decimal!r}, '.')"
+        options += f", decimal={decimal!r}"
+    told = f"{column}.astype(float), or read the file with pd.read_csv(...{options})"
+    if decimal and not thousands and all(re.search(r"\d,\d{3}$", x.strip()) for x in marked):
+        told += "; if the comma marks thousands, .str.replace(',', ''), or thousands=','"
+    return told
 
 
 def numbers_of(found: NDArray[Any], what: str, rule: str) -> NDArray[np.float64]:

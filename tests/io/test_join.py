@@ -232,6 +232,11 @@ NUMBERS_AS_TEXT = {
     "dash": (["1.5", "-", "3.5", "4.5", "5"], "'-' in row 1, which stands for a missing value"),
     "unknown": (["1", "2", "3", "Unknown", "5"], "'Unknown' in row 3, which stands for a missing"),
     "blank": (["1", "2", "3", "4", " "], "' ' in row 4, which stands for a missing value"),
+    "dash and comma": (["1", "-", "3,5", "4", "."], "'3,5' in row 2, which is a number"),
+    "thin spaces": (
+        ["1", "2", "3", "4", "5\u202f000"],
+        "'5\\u202f000' in row 4, which is a number",
+    ),
 }
 CLASSES = {
     "words": ["a", "b", "-", "unknown", "c,d"],
@@ -240,6 +245,8 @@ CLASSES = {
     "alleles": ["A,C", "G", "T", "A", "C"],
     "missing alone": ["-", "unknown", "-", "-", "-"],
     "few numbers": ["1,5", "low", "high", "very high", "none"],
+    "one number": ["0", "A", ".", "A", "0"],
+    "half numbers": ["1", "unknown", "A", "-", "NA"],
 }
 
 
@@ -253,8 +260,19 @@ def test_numbers_that_are_text__are_reported_with_their_place(
     if form == "file":
         table.to_csv(tmp_path / "table.tsv", sep="\t", index=False)
         table = tmp_path / "table.tsv"
-    with pytest.raises(ValueError, match=rf"column 'x' has {re.escape(words)}"):
+    with pytest.raises(ValueError, match=rf"column 'x' has {re.escape(words)}") as no:
         genotypes().genobit.join(table)
+    code = re.search(
+        r"column, (\..*), or read the file with pd.read_csv\(...(.*?)\)", str(no.value)
+    )
+    assert code is not None
+    if "x" not in values:
+        converted = eval(f"pd.Series(values){code[1]}")
+        copy = tmp_path / "copy.tsv"
+        copy.write_text("x\tk\n" + "".join(f"{value}\t1\n" for value in values), "utf-8")
+        read = eval(f"pd.read_csv(copy, sep='\t'{code[2]})").x
+        assert converted.notna().sum() >= 3
+        np.testing.assert_array_equal(read, converted)
     classes = frame(x=pd.Categorical(values))
     assert sorted(genotypes().genobit.join(classes).x.values) == sorted(values)
 
