@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MANY = 10_000
-"""Most variants in a window that no Dataset of fewer ones makes a warning of."""
+"""A window of more variants than this, and than the Dataset has, gets a warning."""
 
 
 def window_ends(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from dask.base import compute
 
 from genobit.data import labels
-from genobit.engine.options import get_options
+from genobit.engine.options import get_options, require_fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def as_chunks(result: xr.DataArray | xr.Dataset) -> xr.Dataset:
             changed[name] = _of_any_width(labels.as_objects(computed[name], str(name)))
         else:
             sizes = {dim: max(sizes) for dim, sizes in variable.chunksizes.items()}
-            changed[name] = _of_any_width(variable).chunk(sizes)
+            changed[name] = _of_any_width(variable, str(name)).chunk(sizes)
     # The compression of a source file does not belong to the result.
     return result.assign(changed).drop_encoding()
 
@@ -51,21 +52,34 @@ def _in_memory(result: xr.Dataset, name: Any) -> bool:
     Of more text than memory takes, such as a field of all calls, the first chunk decides.
     """
     variable = result.variables[name]
-    if variable.dtype.kind != "O" or (name in result.coords and variable.ndim == 1):
-        return name in result.coords and variable.ndim == 1
+    if name in result.coords and variable.ndim == 1:
+        return True
+    if variable.dtype.kind != "O":
+        return False
     if variable.size * _TEXT_BYTES <= get_options().eager_limit:
         return True
     first = variable.data.blocks[(0,) * variable.ndim].compute()
-    return not all(isinstance(text, str) for text in first.flat)
+    if all(isinstance(text, str) or pd.isna(text) for text in first.flat):
+        return False
+    require_fits(f"{name!r}, whose values are not all text,", variable.size, _TEXT_BYTES)
+    return True
 
 
-def _of_any_width(variable: xr.Variable) -> xr.Variable:
+def _of_any_width(variable: xr.Variable, name: str = "labels") -> xr.Variable:
     """Return a variable without text of a fixed width, which Zarr does not specify."""
     if variable.dtype.kind == "O" and variable.chunks is not None:
-        return variable.copy(deep=False, data=variable.data.map_blocks(_as_text, dtype=_TEXT))
+        return variable.copy(deep=False, data=variable.data.map_blocks(_as_text, name, dtype=_TEXT))
     return variable.astype(_TEXT) if variable.dtype.kind == "U" else variable
 
 
-def _as_text(objects: NDArray[Any]) -> NDArray[Any]:
-    """Return text of any width; ValueError for another object."""
-    return objects.astype(np.dtypes.StringDType(coerce=False)).astype(_TEXT)
+def _as_text(objects: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return text of any width, "" where it is missing; ValueError for another object."""
+    for k, value in enumerate(objects.flat):
+        if not (isinstance(value, str) or pd.isna(value)):
+            place = tuple(map(int, np.unravel_index(k, objects.shape)))
+            msg = (
+                f"{name} is text in its first chunk, and has {value!r} in a later one, at {place} "
+                "of that chunk: make all values text, or none"
+            )
+            raise ValueError(msg)
+    return labels.text(objects, name).astype(_TEXT)

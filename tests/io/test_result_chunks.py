@@ -37,10 +37,20 @@ def test_text_beyond_memory_is_written_by_chunk(
 def test_what_is_no_text_is_never_made_text(at: int) -> None:
     values = TEXTS.copy()
     values[at, 0] = 5
-    with gb.set_options(eager_limit=1000):
-        variable = as_chunks(lazy(values)).call_FT
-        if at == 0:
-            assert variable.values[0, 0] == 5
-            return
-        with pytest.raises(ValueError, match="only allows string data"):
-            variable.compute()
+    why = (
+        "call_FT.*not all text" if at == 0 else r"call_FT is text .*has 5 in a later one.*\(7, 0\)"
+    )
+    with gb.set_options(eager_limit=1000), pytest.raises(ValueError, match=why):
+        as_chunks(lazy(values)).call_FT.compute()
+    assert as_chunks(lazy(values)).call_FT.values[at, 0] == 5
+
+
+@pytest.mark.parametrize("at", [0, 39])
+@pytest.mark.parametrize("nothing", [None, np.nan])
+def test_missing_text_is_empty_in_every_chunk(tmp_path: Path, nothing: object, at: int) -> None:
+    values = TEXTS.copy()
+    values[at, 0] = nothing
+    for k, limit in enumerate((2**31, 1000)):
+        with gb.set_options(eager_limit=limit):
+            path = gb.to_zarr(lazy(values), tmp_path / f"{k}.zarr")
+        assert xr.open_zarr(path).call_FT.values[at, 0] == ""

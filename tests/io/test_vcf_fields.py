@@ -259,6 +259,14 @@ def test_an_open_number_gets_the_longest_list_that_is_read(
         assert ds.call_PL[:, 0].values.tolist()[1:] == [[-1, -1, -1], [-1, -1, -1], [-1, -2, -2]]
 
 
+def test_more_genotypes_than_anyone_lists__take_what_the_records_have(tmp_path: Path) -> None:
+    alleles = ",".join("A" * k for k in range(2, 61))
+    call = "/".join("0" * 8)
+    record = f"1\t9\t.\tA\t{alleles}\t.\t.\t.\tGT:PL\t{call}:.\t{call}:1,2\t{call}:."
+    ds = gb.open_vcf(written(tmp_path, [record]), fields=["PL"], cache_dir=False)
+    assert ds.call_PL.values.tolist() == [[[-1, -2], [1, 2], [-1, -2]]]
+
+
 @pytest.mark.parametrize("kind", ["vcf", "vcf.gz", "bcf"])
 def test_a_list_of_no_values_is_missing(tmp_path: Path, kind: str) -> None:
     record = "1\t9\t.\tA\t.\t.\t.\tCI=;DP=;AF=;XX=\tGT:DP:MF:FT\t0|0::.:\t0|0:3:1:a\t.:.:.:."

@@ -157,7 +157,7 @@ class _Entries:
         """Return the entry saved for a signature, or None if it is missing or damaged."""
         path = self._path(key)
         found = self._read(path, key)
-        # The folder's name says for which CPU, sources and toolchain the code is.
+        # The name of the folder stands for the level, the sources and the toolchain.
         return found or self._read(SHIPPED / self._folder.name / path.name, key)
 
     def _read(self, path: Path, key: Any) -> Any:

@@ -36,12 +36,15 @@ _ZEN = ("avx512bf16", "adx", "gfni", "sha", "sse4a", "vaes", "vpclmulqdq")
 
 
 class Level(NamedTuple):
-    """A name of LLVM with features, and what a CPU needs to run its code."""
+    """A target of LLVM, and the CPUs that run its code."""
 
     name: str
     target: str
+    """A CPU or level that LLVM knows."""
     features: str
+    """Features to add to the target's own, and to leave out."""
     needs: frozenset[str]
+    """Features that a CPU must have."""
     model: str = ""
     """The one model of CPU that it is for, or "" for all."""
 
@@ -61,6 +64,7 @@ LEVELS = (
         frozenset((*_V4, *_COUNTS, *_TILES)),
     ),
     Level("AVX-512", "x86-64-v4", _added(*_COUNTS), frozenset((*_V4, *_COUNTS))),
+    Level("AVX-512 without VPOPCNTDQ", "x86-64-v4", _added(), frozenset(_V4)),
     Level("AVX2", "x86-64-v3", "", frozenset(_V3)),
 )
 """The levels, those that are preferred first."""

@@ -40,6 +40,8 @@ _RESERVED = {
     ("FORMAT", "AD"): ("R", "Integer"),
 }
 """Number and type of fields that a header may leave out, as the specification has them."""
+_MOST_GENOTYPES = 10_000
+"""Of more possible genotypes, the records decide how many values there are."""
 _TYPES: dict[str, type] = {
     "Integer": np.int32,
     "Float": np.float32,
@@ -87,9 +89,11 @@ class Field:
         return self.dtype.kind == "O"
 
     def width(self, alleles: int, ploidy: int) -> int | None:
-        """Return the most values at a site of some alleles; None if the header leaves it open."""
+        """Return the most values at a site of some alleles; None if the records decide."""
         genotypes = comb(alleles + max(ploidy, 2) - 1, max(ploidy, 2))
-        by_alleles = {"A": max(alleles - 1, 1), "R": alleles, "G": genotypes}
+        by_alleles = {"A": max(alleles - 1, 1), "R": alleles}
+        if genotypes <= _MOST_GENOTYPES:
+            by_alleles["G"] = genotypes
         if self.kind == "Flag":
             return 1
         if self.number.isdigit():

@@ -46,7 +46,13 @@ def test_cpus_of_each_kind__get_their_level() -> None:
     assert level_of("znver4", every - tiles).name == "AVX-512 of Zen 4"
     assert level_of("znver5", every - tiles).name == "AVX-512"
     assert level_of("sapphirerapids", every).name == "AVX-512 with AMX"
-    assert level_of("skylake-avx512", every - tiles - {"avx512vpopcntdq"}).name == "AVX2"
+    assert level_of("skylake-avx512", every - tiles - {"avx512vpopcntdq"}).name == (
+        "AVX-512 without VPOPCNTDQ"
+    )
+    assert (
+        level_of("haswell", {name for name in every if not name.startswith("avx512")}).name
+        == "AVX2"
+    )
     assert level_of("sandybridge", {"avx", "popcnt"}) is None
 
 
