@@ -238,12 +238,10 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.unrelated": lambda x: x.bits.genobit.unrelated(),
     "Dataset._repr_html_": lambda x: [side.genobit._repr_html_() for side in (x.ds, x.bits)],
     "DataArray.ancestral_states": lambda x: x.ancestors,
-    "DataArray.join": lambda x: (
-        x.expr.genobit.join(
-            pd.DataFrame({"gene": x.expr.gene.values[::-1], "height": range(x.expr.sizes["gene"])}),
-            on="gene",
-        ).height
-    ),
+    "DataArray.join": lambda x: x.expr.genobit.join(
+        pd.DataFrame({"gene": x.expr.gene.values[::-1], "height": range(x.expr.sizes["gene"])}),
+        on="gene",
+    ).height.values.tolist(),
     "DataArray.kendall": lambda x: x.expr.genobit.kendall(
         other=inputs(*REFERENCE, x.folder).expr, pvalue=True
     ),

@@ -104,7 +104,7 @@ def test_trait_is_additive(cohort: xr.Dataset, dosage: np.ndarray) -> None:
 def kinship_by_pedigree(cohort: xr.Dataset) -> np.ndarray:
     """Expected kinship of all pairs, by the recursion over parents: (samples, samples)."""
     names = cohort.sample_id.values.astype(str).tolist()
-    place = {name: k for k, name in enumerate(names)} | {"0": -1}
+    place = {name: k for k, name in enumerate(names)} | {"0": -1, "": -1}
     father, mother, twin = (
         [place[name] for name in cohort[f"sample_{who}_id"].values.astype(str)]
         for who in ("father", "mother", "twin")
