@@ -64,6 +64,8 @@ class _Keys(NamedTuple):
     """One text per member."""
     contigs: list[str]
     """Names of the contigs of the Dataset."""
+    data: xr.Dataset | xr.DataArray
+    """What the user joins to."""
 
     def named(self) -> str:
         return ", ".join(self.columns)
@@ -75,17 +77,22 @@ def join(
     on: On,
     columns: str | Sequence[str] | Mapping[str, str] | None,
     missing: str,
+    array: xr.DataArray | None = None,
 ) -> xr.Dataset:
-    """Return the Dataset with one more variable for each column; see ``ds.genobit.join``."""
+    """Return the Dataset with one more variable for each column; see ``ds.genobit.join``.
+
+    With ``array``, the Dataset has its coordinates, and errors name the array.
+    """
+    data = ds if array is None else array
     check_one_of("missing", missing, ("keep", "refuse"))
     family = on is None and key_column(source.columns, FAMILY) is not None
     if on is None:
         on = (FAMILY, model.SAMPLE_ID) if family and FAMILY in ds.variables else model.SAMPLE_ID
-    dim, ours = _labels(ds, on)
+    dim, ours = _labels(ds, on, _kind(data))
     contigs = contigs_in(ds) if model.VARIANT_CONTIG in ours else None
     names = [] if contigs is None else contigs.names.tolist()
-    keys = _Keys(dim, _key_columns(source, on, ours), _merged(ours), names)
-    wanted = _wanted(ds, source, keys, columns)
+    keys = _Keys(dim, _key_columns(source, on, ours), _merged(ours), names, data)
+    wanted = _wanted(source, keys, columns)
     frame = source.read(keys.columns.values())
     theirs = _labels_of_rows(source, frame, keys, ours)
     for known in _names_in_files(ds, ours):
@@ -97,7 +104,7 @@ def join(
         if family and FAMILY in ours:
             families = labels.text(frame[keys.columns[FAMILY]].to_numpy(object), FAMILY)
             if set(families) <= {"", labels.NO_FAMILY}:
-                return join(ds, source, model.SAMPLE_ID, columns, missing)
+                return join(ds, source, model.SAMPLE_ID, columns, missing, array)
         raise KeyError(_no_match(source, keys, ours, theirs))
     keys = matched
     if missing == "refuse":
@@ -109,7 +116,7 @@ def join(
     }
     line = _report(source, keys, places, theirs, variables)
     if family and FAMILY not in ours:
-        line += f"; families are not compared, because the Dataset has no {FAMILY}"
+        line += f"; families are not compared, because the {_kind(data)} has no {FAMILY}"
     return with_report(ds, variables, line, warn=bool((places < 0).any()))
 
 
@@ -139,8 +146,13 @@ def with_report(
     return put(variables).assign_attrs({JOINED: f"{before}\n{line}" if before else line})
 
 
+def _kind(data: xr.Dataset | xr.DataArray) -> str:
+    """Return the name of data in messages."""
+    return "Dataset" if isinstance(data, xr.Dataset) else "DataArray"
+
+
 def _labels(
-    ds: xr.Dataset, on: str | Sequence[str] | Mapping[str, str]
+    ds: xr.Dataset, on: str | Sequence[str] | Mapping[str, str], of: str
 ) -> tuple[str, dict[str, NDArray[np.object_]]]:
     """Return the dimension of the keys, and their labels as text for each variable."""
     names = [on] if isinstance(on, str) else list(on)
@@ -153,7 +165,7 @@ def _labels(
             along = [str(k) for k, v in ds.variables.items() if v.ndim == 1]
             known = ", ".join(k for k in along if k not in model.BIT.values()) or "none"
             msg = (
-                f"the Dataset has no variable {name!r} along one dimension (such variables: "
+                f"the {of} has no variable {name!r} along one dimension (such variables: "
                 f"{known}){did_you_mean(name, along)} Name one of them with on=; a table "
                 "whose key has another name takes on={'sample_id': 'column'}"
             )
@@ -285,8 +297,9 @@ def _no_match(
     """Return the error for a table that has no row for any member."""
     here, there = (", ".join(map(_shown, side[:3])) or "none" for side in (keys.labels, theirs))
     columns = " and ".join(map(source.called, keys.columns.values()))
+    of = _kind(keys.data)
     start = (
-        f"no {keys.named()} of the Dataset is in {columns} of {source.name}: the Dataset has "
+        f"no {keys.named()} of the {of} is in {columns} of {source.name}: the {of} has "
         f"{here}, the table {there}. "
     )
     alone = {name: own for name, own in ours.items() if name != FAMILY or len(ours) == 1}
@@ -335,8 +348,8 @@ def _labels_of_rows(
             remedy = _candidates(source, ours) or remedy
         elif keys.columns.keys() == {model.SAMPLE_ID} and family is not None:
             remedy = (
-                f"{remedy}, or tell them apart by {family!r}: give the Dataset the families as "
-                f"{FAMILY} ({keys.dim}), and join on=({FAMILY!r}, {model.SAMPLE_ID!r})"
+                f"{remedy}, or tell them apart by {family!r}: give the {_kind(keys.data)} the "
+                f"families as {FAMILY} ({keys.dim}), and join on=({FAMILY!r}, {model.SAMPLE_ID!r})"
             )
         msg = (
             f"{columns} of {source.name} is {_shown(found[second])} in row {first} and in row "
@@ -347,7 +360,6 @@ def _labels_of_rows(
 
 
 def _wanted(
-    ds: xr.Dataset,
     source: Source,
     keys: _Keys,
     columns: str | Sequence[str] | Mapping[str, str] | None,
@@ -372,15 +384,26 @@ def _wanted(
         msg = f"{source.name} has no column beside its key: nothing to join"
         raise ValueError(msg)
     for column, name in wanted.items():
-        if name in ds.variables or name in ds.dims:
-            kind = "variable" if name in ds.variables else "dimension"
-            msg = (
-                f"the Dataset has a {kind} {name!r} already: rename the column, "
-                f"columns={{{column!r}: '{name}_2'}}, or choose others with columns=[...]"
-                + (f", or drop it first, ds.drop_vars({name!r})" * (kind == "variable"))
-            )
-            raise ValueError(msg)
+        _require_free(keys.data, column, name)
     return wanted
+
+
+def _require_free(data: xr.Dataset | xr.DataArray, column: str, name: str) -> None:
+    """Raise ValueError if the data have the name of a new variable."""
+    short, kept = ("ds", "variable") if isinstance(data, xr.Dataset) else ("da", "coordinate")
+    if name in data.dims:
+        held, other = f"a dimension {name!r}", ""
+    elif name in (data.variables if isinstance(data, xr.Dataset) else data.coords):
+        held, other = f"a {kept} {name!r}", f"drop it first, {short}.drop_vars({name!r})"
+    elif isinstance(data, xr.DataArray) and name == data.name:
+        held, other = f"the name {name!r}", "rename it first, da.rename('values')"
+    else:
+        return
+    msg = (
+        f"the {_kind(data)} has {held} already: rename the column, "
+        f"columns={{{column!r}: '{name}_2'}}, or choose others with columns=[...]"
+    )
+    raise ValueError(f"{msg}, or {other}" if other else msg)
 
 
 def _require_all(source: Source, keys: _Keys, places: NDArray[np.intp]) -> None:

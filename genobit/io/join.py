@@ -57,7 +57,7 @@ class JoinMethods:
             PLINK's name for it: IID, FID, SNP or ID, CHROM or CHR, POS or BP. For another name,
             give ``{"sample_id": "name of the column"}``.
             If a pandas frame has no such column, its index is the key. The default of a DataArray
-            is "sample_id", or else the coordinate of its last dimension.
+            is "sample_id", the taxa of an alignment, or else the coordinate of its last dimension.
         columns
             Columns to add: a name, a list of names, or a dictionary that gives new names, ``{"sex":
             "reported_sex"}``. The default is all columns except the key, FID and IID.
@@ -185,16 +185,20 @@ def _joined_to_array(
     from genobit.data import joining
 
     known = xr.Dataset(coords=da.coords, attrs=da.attrs)
-    found = joining.join(known, source, on, columns, missing)
+    found = joining.join(known, source, on, columns, missing, da)
     added = {name: found.variables[name] for name in found.variables if name not in known.variables}
     return da.assign_coords(added).assign_attrs({joining.JOINED: found.attrs[joining.JOINED]})
 
 
 def _key_of_array(da: xr.DataArray) -> str:
-    """Return the coordinate that names the samples, or else the members of the last dimension."""
+    """Return the coordinate that names the samples or taxa, or else the last dimension."""
     from genobit.data import model
+    from genobit.data.alignment import TAXA
 
-    dim = str(da.dims[-1])
+    if not da.dims:
+        msg = "the DataArray has no dimension, so there is no label that join can match"
+        raise ValueError(msg)
+    dim = TAXA if TAXA in da.dims else str(da.dims[-1])
     for name in (model.SAMPLE_ID, dim):
         if name in da.coords:
             return name

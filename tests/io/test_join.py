@@ -321,6 +321,43 @@ def test_measurements__without_labels_name_the_remedy() -> None:
         bare.genobit.join(frame(x=range(5)))
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("genes", "has a dimension 'genes' already"),
+        ("samples", "has a dimension 'samples' already"),
+        ("own", "has the name 'own' already: .*, or rename it first, da.rename"),
+        ("age", r"has a coordinate 'age' already: .*, or drop it first, da.drop_vars\('age'\)"),
+    ],
+)
+@pytest.mark.parametrize("labelled", [True, False])
+def test_names_that_a_dataarray_has__are_refused(name: str, words: str, labelled: bool) -> None:
+    da = measured().rename("own").assign_coords(age=("samples", range(5)))
+    da = da if labelled else da.drop_vars("genes")
+    table = frame(x=range(5))
+    with pytest.raises(ValueError, match=f"the DataArray {words}"):
+        da.genobit.join(table, on={"samples": "sample_id"}, columns={"x": name})
+
+
+def test_errors_of_a_dataarray__do_not_speak_of_a_dataset() -> None:
+    wrong: list[Callable[[], Any]] = [
+        lambda: measured().genobit.join(frame(x=range(5)), on="sample"),
+        lambda: measured().genobit.join(frame(x=range(5)).assign(sample_id=list("vwxyz"))),
+        lambda: xr.DataArray(3).genobit.join(frame(x=range(5))),
+    ]
+    for join in wrong:
+        with pytest.raises((KeyError, ValueError), match="the DataArray has") as no:
+            join()
+        assert "Dataset" not in str(no.value)
+
+
+def test_alignments__are_joined_by_their_taxa() -> None:
+    da = gb.sample_alignment().isel(taxa=slice(4))
+    table = pd.DataFrame({"taxa": da.taxa.values[::-1], "habitat": list("dcba")})
+    for each in (da, da.T, da.assign_coords(sites=range(da.sizes["sites"]))):
+        assert each.genobit.join(table).habitat.values.tolist() == list("abcd")
+
+
 def test_a_frame_of_plink2__is_read_as_its_file(tmp_path: Path) -> None:
     table = pd.DataFrame({"#FID": "f", "IID": [f"s{k}" for k in range(5)], "x": range(5)})
     table.to_csv(tmp_path / "x.tsv", sep="\t", index=False)
