@@ -23,6 +23,7 @@ each other.
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 from genobit import accessor as _accessor  # registers ds.genobit and da.genobit
@@ -136,13 +137,20 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(_MODULES[name])
     from genobit.engine.synonyms import own_name
 
-    for accessor in (_accessor.GenobitDatasetAccessor, _accessor.GenobitDataArrayAccessor):
-        if name in dir(accessor) and not name.startswith("_"):
-            msg = f"module 'genobit' has no attribute {name!r}; call {accessor._called}.{name}()"
-            raise AttributeError(msg)
-    meant = "" if name.startswith("_") else own_name(name, (*_PUBLIC, *_MODULES))
-    msg = f"module 'genobit' has no attribute {name!r}{meant}"
-    raise AttributeError(msg)
+    msg = f"module 'genobit' has no attribute {name!r}"
+    if name.startswith("_"):
+        raise AttributeError(msg)
+    methods: dict[str, str] = {}
+    for accessor in (_accessor.GenobitDataArrayAccessor, _accessor.GenobitDatasetAccessor):
+        methods |= {own: accessor._called for own in dir(accessor) if not own.startswith("_")}
+    if name in methods:
+        msg = f"{msg}; call {methods[name]}.{name}()"
+        raise AttributeError(msg)
+    functions = (*_PUBLIC, *_MODULES)
+    meant = own_name(name, (*functions, *methods))
+    for each in methods.keys() - {*functions}:
+        meant = re.sub(rf"'{each}\b", f"'{methods[each]}.{each}", meant)
+    raise AttributeError(f"{msg}{meant}")
 
 
 def __dir__() -> list[str]:

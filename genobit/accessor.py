@@ -14,7 +14,7 @@ import xarray as xr
 from genobit.data import labels, model, packed
 from genobit.data.packer import pack
 from genobit.data.plotting import DatasetPlotMethods, PlotMethods, ReportMethods
-from genobit.engine.own_words import SuggestsNames
+from genobit.engine.own_words import SuggestsNames, explained
 from genobit.engine.synonyms import SYNONYMS
 from genobit.epistasis.methods import EpistasisMethods
 from genobit.grm.methods.crossproduct import CrossproductMethods
@@ -52,7 +52,11 @@ class Writer:
         """Return the function, bound to the data of an accessor."""
         # By name: the package knows the file of each writer, and imports this file first.
         function = getattr(importlib.import_module("genobit"), self._name)
-        return function if accessor is None else MethodType(function, accessor._data)
+        if accessor is None:
+            return function
+        # The writer itself, whose errors would name the function of `genobit`.
+        method = MethodType(function.__wrapped__, accessor._data)
+        return explained(method, f"{accessor._called}.{self._name}")
 
 
 @xr.register_dataset_accessor("genobit")
@@ -340,7 +344,7 @@ class GenobitDataArrayAccessor(
             return (
                 f"da.genobit has no method {name!r}; ds.genobit of a Dataset has it. Genotypes are "
                 "the variable call_genotype (variants, samples, ploidy) of a Dataset: see "
-                "'Tables and arrays' in the documentation"
+                "'Tables and arrays' in the documentation."
             )
         return super()._unknown(name)
 

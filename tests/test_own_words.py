@@ -93,17 +93,17 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no phenotype": (
         lambda: ds().genobit.epistasis(covariates=["age"]),
         TypeError,
-        "ds.genobit.epistasis() needs phenotype=, name of a variable along the samples",
+        "ds.genobit.epistasis() needs phenotype=: Name of a variable along the samples",
     ),
     "no tree": (
         lambda: aln().genobit.parsimony(),
         TypeError,
-        "da.genobit.parsimony() needs tree=, one or more trees",
+        "da.genobit.parsimony() needs tree=: One or more trees",
     ),
     "no result": (
         lambda: ds().genobit.explore.epistasis(),
         TypeError,
-        "ds.genobit.explore.epistasis() needs result=, result of `.genobit.epistasis()`",
+        "ds.genobit.explore.epistasis() needs result=: Result of `.genobit.epistasis()`",
     ),
     "king": (lambda: ds().genobit.king(), AttributeError, """did you mean 'grm("king")'?"""),
     "hwe": (lambda: ds().genobit.hwe(), AttributeError, "did you mean 'variant_stats()'?"),
@@ -176,8 +176,54 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no path": (
         lambda: gb.open_plink(),
         TypeError,
-        "gb.open_plink() needs path=, path of the .bed file",
+        "gb.open_plink() needs path=: Path of the .bed file",
     ),
+    "file formats": (
+        lambda: gb.open_alignment(),
+        TypeError,
+        "gb.open_alignment() needs path=: FASTA, PHYLIP, NEXUS, CLUSTAL or Stockholm file",
+    ),
+    "writer without a path": (
+        lambda: ds().genobit.to_plink(),
+        TypeError,
+        (
+            "ds.genobit.to_plink() needs prefix=: Path without the endings; the path of the .bed "
+            "works too. Its arguments are prefix, digits, overwrite."
+        ),
+    ),
+    "writer of a matrix": (
+        lambda: ds().genobit.grm().genobit.to_gcta("x", "y", "z"),
+        TypeError,
+        (
+            "da.genobit.to_gcta() takes at most 1 argument by position: write overwrite='y'. Its "
+            "arguments are prefix, overwrite."
+        ),
+    ),
+    "warm": (lambda: gb.warm(ld=True), TypeError, "Its arguments are analyses."),
+    "plot.heatmap": (
+        lambda: ds().genobit.plot.heatmap(),
+        AttributeError,
+        (
+            "ds.genobit.plot has no method 'heatmap'. Its methods are region, relatedness. A kind "
+            "is an argument: plot(kind)."
+        ),
+    ),
+    "plot.foo of an array": (
+        lambda: aln().genobit.plot.foo(),
+        AttributeError,
+        "da.genobit.plot has no method 'foo'. A kind is an argument: plot(kind).",
+    ),
+    "gb.prune": (lambda: gb.prune, AttributeError, "did you mean 'ds.genobit.ld_prune()'?"),
+    "gb.clump": (lambda: gb.clump, AttributeError, "did you mean 'ds.genobit.ld_clump(p)'?"),
+    "gb.het": (lambda: gb.het, AttributeError, "did you mean 'ds.genobit.sample_stats()'?"),
+    "gb.tree_search": (
+        lambda: gb.tree_search,
+        AttributeError,
+        "did you mean 'da.genobit.parsimony_search()'?",
+    ),
+    "gb.manhattan": (lambda: gb.manhattan, AttributeError, "did you mean 'ds.genobit.plot()'?"),
+    "gb.ld_prun": (lambda: gb.ld_prun, AttributeError, "did you mean 'ds.genobit.ld_prune' or"),
+    "gb.open_plnk": (lambda: gb.open_plnk, AttributeError, "did you mean 'open_plink', 'open_"),
     "gb.EpistasisLimits": (
         lambda: gb.EpistasisLimits(gap="1Mb"),
         TypeError,
@@ -318,10 +364,23 @@ def test_every_public_call__names_an_unknown_argument_and_its_own() -> None:
         with pytest.raises(TypeError) as found:
             call(no_such_thing=1)
         text = str(found.value)
-        assert re.match(rf"(ds|da|gb)\.(genobit\.)?{name.split('.')[-1]}\(\) ", text), text
+        of = "gb" if name.startswith("gb.") else "(ds|da).genobit"
+        assert re.match(rf"{of}\.{name.split('.')[-1]}\(\) ", text), text
+        assert not re.search(r"arguments are (ds|da|matrix)\b", text) or of == "gb", text
+        assert " *" not in text.replace("**", "")
         assert "has no argument 'no_such_thing'" in text
         assert all(each in text for each in inspect.signature(call).parameters), text
         assert "Methods" not in text
+
+
+@pytest.mark.parametrize("of", ["ds", "da"])
+def test_every_unknown_method__is_answered_in_a_whole_sentence(of: str) -> None:
+    data = ds() if of == "ds" else aln()
+    names = {*dir(GenobitDatasetAccessor), *dir(GenobitDataArrayAccessor), *SYNONYMS, *ABSENT}
+    for name in names - {*dir(type(data.genobit))}:
+        with pytest.raises(AttributeError, match=rf"^{of}\.genobit has no method '{name}'") as no:
+            getattr(data.genobit, name)
+        assert str(no.value)[-1] in ".?" or name in ABSENT
 
 
 def test_errors_from_inside_a_call__stay_as_they_are() -> None:
@@ -338,7 +397,7 @@ def test_fields_of_arguments__are_in_the_table() -> None:
 
 def test_table__leads_to_names_that_exist() -> None:
     known = {*users(), *dir(GenobitDatasetAccessor), *dir(GenobitDataArrayAccessor), *gb.__all__}
-    known |= {*gb.plots.__all__, "plots", "lead", "print", "dask", "ds", "figure", "xr", "concat"}
+    known |= {*gb.plots.__all__, "plots", "lead", "print", "dask", "ds", "figure", "xr"}
     for name, ours in SYNONYMS.items():
         assert name == name.casefold()
         for each in ours:

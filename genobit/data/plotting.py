@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from genobit.engine.own_words import SuggestsNames
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
@@ -21,8 +23,13 @@ def _figure_of(data: Any, *given: Any) -> Any:
     return importlib.import_module("genobit.launcher.figures").figure_of(data, *given)
 
 
-class Plot:
+class Plot(SuggestsNames):
     """Method ``plot`` of a result: call ``result.genobit.plot(kind, **options)``."""
+
+    _called = "da.genobit.plot"
+
+    def _unknown(self, name: str) -> str:
+        return f"{super()._unknown(name)} A kind is an argument: plot(kind)."
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -80,6 +87,8 @@ class Plot:
 
 class DatasetPlot(Plot):
     """Draw a result with ``plot()``; ``plot.region()`` and ``.relatedness()`` draw genotypes."""
+
+    _called = "ds.genobit.plot"
 
     def region(
         self,

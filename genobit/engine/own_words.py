@@ -73,7 +73,7 @@ class SuggestsNames:
     def _unknown(self, name: str) -> str:
         """Return the message for an unknown public name."""
         known = [known for known in dir(type(self)) if not known.startswith("_")]
-        listed = f" Its methods are {', '.join(known)}." if len(known) <= _LISTED else ""
+        listed = f" Its methods are {', '.join(known)}." if 0 < len(known) <= _LISTED else ""
         return f"{self._called} has no method {name!r}{own_name(name, known)}{listed}"
 
 
@@ -110,7 +110,7 @@ def _problem(
         each.name for each in known if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
     ]
     placed = [each.name for each in known if each.kind is each.POSITIONAL_OR_KEYWORD]
-    all_names = ", ".join(str(each).split("=")[0].split(":")[0] for each in known)
+    all_names = ", ".join("**" * (each.kind is each.VAR_KEYWORD) + each.name for each in known)
     listed = f" Its arguments are {all_names}." if known else " It takes no arguments."
     passes_on = any(each.kind is each.VAR_KEYWORD for each in known)
     unknown = [] if passes_on else [name for name in given if name not in names]
@@ -136,10 +136,10 @@ def _shown(value: Any) -> str:
 
 
 def _meaning(function: Callable[..., Any], name: str) -> str:
-    """Return the first sentence of the documentation of a parameter after a comma, or ""."""
+    """Return the first sentence of the documentation of a parameter after a colon, or ""."""
     text = inspect.getdoc(function) or ""
     found = re.search(rf"^(?:\w+, )*{name}(?:, \w+)*\n((?:    .*\n?)+)", text, re.MULTILINE)
     if found is None:
         return ""
     sentence = re.split(r"\.(?:\s|$)|: ", " ".join(found[1].split()), maxsplit=1)[0]
-    return f", {sentence[0].lower()}{sentence[1:]}"
+    return f": {sentence}"

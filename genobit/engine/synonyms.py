@@ -115,7 +115,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "pca": ("grm()", "ds.genobit.pca()"),
     **dict.fromkeys(("select", "subset", "extract", "query", "loc", "where"), ("sel()",)),
     **dict.fromkeys(("annotate", "assign", "add", "merge_table"), ("join(table)",)),
-    **dict.fromkeys(("merge", "bmerge", "append"), ("concat([...])", "join(table)")),
+    **dict.fromkeys(("merge", "bmerge", "append"), ("join(table)",)),
     "genetic_distance": ("genetic_map(table)",),
     **dict.fromkeys(
         ("heatmap", "triangle", "scatter", "manhattan", "show", "draw"), ("plot()", "plots")
