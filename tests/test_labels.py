@@ -195,7 +195,11 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.join": lambda x: x.ds.genobit.join(
         pd.DataFrame({"sample_id": [f"s{k}" for k in range(4)], "height": [1.5, 2.5, 3.5, 4.5]})
     )[["height"]],
-    "Dataset.indexed": lambda x: [side.genobit.indexed() for side in (x.ds, x.bits)],
+    "Dataset.indexed": lambda x: [
+        side.genobit.indexed()[dim].values.tolist()
+        for side in (x.ds, x.bits)
+        for dim in ("variants", "samples")
+    ],
     "Dataset.isel": lambda x: [
         side.genobit.isel(variants=[0, 7], samples=slice(3, 6))
         for side in (x.bits, x.ds.genobit.pack(rows="samples"))

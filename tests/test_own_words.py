@@ -377,7 +377,7 @@ def test_every_public_call__names_an_unknown_argument_and_its_own() -> None:
 def test_every_unknown_method__is_answered_in_a_whole_sentence(of: str) -> None:
     data = ds() if of == "ds" else aln()
     names = {*dir(GenobitDatasetAccessor), *dir(GenobitDataArrayAccessor), *SYNONYMS, *ABSENT}
-    for name in names - {*dir(type(data.genobit))}:
+    for name in {x for x in names if not x.startswith("_")} - {*dir(type(data.genobit))}:
         with pytest.raises(AttributeError, match=rf"^{of}\.genobit has no method '{name}'") as no:
             getattr(data.genobit, name)
         assert str(no.value)[-1] in ".?" or name in ABSENT

@@ -238,6 +238,9 @@ PAIR = "is a pair of numbers"
 CONTIGS = "names contigs, not variants"
 EXEMPT = {
     "da.ancestral_states tree": RESULT,
+    "da.join columns": "are names",
+    "da.join on": "are names",
+    "da.join table": "is joined by label; tests/io/test_join.py",
     "da.kendall other": SAME,
     "da.parsimony costs": "is by state, and aligned by its own labels",
     "da.parsimony tree": RESULT,
@@ -279,7 +282,8 @@ def arguments() -> Iterator[tuple[str, inspect.Parameter]]:
         (f"{prefix}{name}", member)
         for prefix, owner in owners
         for name, member in inspect.getmembers(owner, inspect.isfunction)
-        if not name.startswith("_")
+        # Writers hand the data on to functions of gb.
+        if not name.startswith(("_", "to_"))
     ]
     public += [
         (f"explore.{name}", member)

@@ -8,6 +8,7 @@ import dask.array as da
 import numpy as np
 import pytest
 import xarray as xr
+import zarr
 
 import genobit as gb
 from genobit.io._result_chunks import as_chunks
@@ -22,14 +23,12 @@ def lazy(values: np.ndarray[Any, Any]) -> xr.Dataset:
     return xr.Dataset({"call_FT": (("variants", "samples"), da.from_array(values, chunks=(8, 2)))})
 
 
-@pytest.mark.parametrize(("limit", "rows"), [(2**31, (40,)), (1000, (8,) * 5)])
-def test_text_beyond_memory_is_written_by_chunk(
-    tmp_path: Path, limit: int, rows: tuple[int, ...]
-) -> None:
+@pytest.mark.parametrize(("limit", "rows"), [(2**31, 40), (1000, 8)])
+def test_text_beyond_memory_is_written_by_chunk(tmp_path: Path, limit: int, rows: int) -> None:
     with gb.set_options(eager_limit=limit):
         path = gb.to_zarr(lazy(TEXTS), tmp_path / "a.zarr")
+    assert zarr.open_group(path, mode="r")["call_FT"].chunks == (rows, 2)
     found = xr.open_zarr(path).call_FT
-    assert found.chunks == (rows, (2,))
     np.testing.assert_array_equal(found.values.astype(object), TEXTS)
 
 
