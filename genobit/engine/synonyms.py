@@ -114,8 +114,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "jaccard": ("similarity()",),
     "pca": ("grm()", "ds.genobit.pca()"),
     **dict.fromkeys(("select", "subset", "extract", "query", "loc", "where"), ("sel()",)),
-    **dict.fromkeys(("annotate", "assign", "add", "merge_table"), ("join(table)",)),
-    **dict.fromkeys(("merge", "bmerge", "append"), ("join(table)",)),
+    **dict.fromkeys(("annotate", "assign", "add"), ("join(table)",)),
     "genetic_distance": ("genetic_map(table)",),
     **dict.fromkeys(
         ("heatmap", "triangle", "scatter", "manhattan", "show", "draw"), ("plot()", "plots")
@@ -145,6 +144,10 @@ ABSENT = {
     ),
     **dict.fromkeys(
         ("fst", "hudson_fst", "dxy", "tajima_d", "diversity"), "genobit has no such statistic"
+    ),
+    **dict.fromkeys(
+        ("merge", "bmerge", "append", "concat"),
+        "genobit does not merge cohorts; plink --bmerge does. ds.genobit.join(table) adds columns",
     ),
     **dict.fromkeys(("impute", "phase"), "genobit does not impute or phase; .to_vcf() writes VCF"),
 }

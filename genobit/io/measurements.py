@@ -47,9 +47,9 @@ def measurements(
         rows are samples, give ``rows="samples"``. An AnnData object is accepted too: ``var`` has
         the variables and ``obs`` has the observations.
     rows, observations
-        Names of the two dimensions. If ``rows`` is the name of the observations, as in
-        ``rows="samples"``, the rows of the frame are observations: the frame is transposed, and its
-        columns are "genes".
+        Names of the two dimensions. With ``rows="samples"``, or another name equal to
+        ``observations``, the frame has observations as rows. It is transposed, and its columns
+        become "genes".
     labels
         Column of the frame with the labels of the rows. By default, pandas frames use their index,
         and polars frames have no labels.
@@ -62,8 +62,8 @@ def measurements(
         index 0, 1, 2, ... gives no labels. Missing values are NaN. A frame and a dense matrix stay
         in memory. A sparse matrix becomes a lazy array of dense chunks. Labels may repeat;
         ``attrs["note"]`` then names the first repeated label, and the logger "genobit" warns. A
-        note also tells that rows and columns may be exchanged: if a frame has more than ten columns
-        for each row, or an index of samples.
+        note also says if rows and columns may be exchanged. It looks for more than ten columns for
+        each row, and for an index of samples.
 
     Raises
     ------

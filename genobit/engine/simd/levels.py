@@ -1,7 +1,7 @@
 """The levels of CPUs that kernels are compiled for.
 
-Code for a level runs on each CPU that has its features, as fast as code for that CPU. So machines
-of a cluster share a cache, and a wheel carries code that was compiled elsewhere.
+Code for a level runs on each CPU that has its features, about as fast as code for that CPU. So
+machines of a cluster share a cache, and a wheel carries code that was compiled elsewhere.
 
 numba has one target for a process. `use_level` chooses it when genobit is imported, unless the user
 has chosen one (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES) or numba has compiled before. Other kernels of

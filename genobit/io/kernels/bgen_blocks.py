@@ -170,7 +170,7 @@ def read_shares(
 ) -> tuple[int, int, bool]:
     """Fill room with the probabilities (samples, 2 to 4) of the inflated genotypes of a variant.
 
-    Returns what is wrong with them, the number of columns, and whether they are phased.
+    Returns the fault or 0, the number of columns, and whether the calls are phased.
     """
     if layout == 1:
         three_shares(data, room[: 3 * samples])

@@ -182,8 +182,8 @@ def repeat_names(
     """Read lines that begin as the line of the same taxon in the block before; return how many.
 
     lines: start and stop of the lines to read; spans: taxon, start and stop of rows, of which the
-    last ``number`` of ``filled`` are the block before. The rows of the lines are added. The begin
-    of a line is its name with blanks at its end. With ``apart``, blocks have a blank line between.
+    last ``number`` of ``filled`` are the block before. The rows of the lines are added. A line
+    begins with its name and the blanks after it. With ``apart``, blocks have a blank line between.
     """
     for k in range(lines.shape[0]):
         before = filled + k - number

@@ -155,7 +155,7 @@ class BcfFormat(Format):
         return place_of(self.name, records, record, where)
 
     def fault(self, records: Records, report: NDArray[np.int64]) -> ValueError:
-        """Return the error for what a kernel reports."""
+        """Return the error for the report of a kernel."""
         status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
         place = self.place(records, record)
         if status in (vcf_text.FEW_SAMPLES, vcf_text.MANY_SAMPLES):

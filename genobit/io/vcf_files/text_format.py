@@ -142,7 +142,7 @@ class TextFormat(Format):
         return place_of(self.name, records, record, place[:80])
 
     def fault(self, records: Records, report: NDArray[np.int64]) -> ValueError:
-        """Return the error for what a kernel reports."""
+        """Return the error for the report of a kernel."""
         status, record, sample = (int(report[k]) for k in (STATUS, RECORD, SAMPLE))
         line = records.text[records.starts[record] : records.stops[record]].tobytes()
         place, expected = self.place(records, record), FIXED_COLUMNS + len(self.samples)
