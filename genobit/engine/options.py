@@ -59,7 +59,7 @@ class Options:
     """Whether calls longer than a second show a progress bar, if ``progress=`` is not given.
 
     None shows it in notebooks and terminals, but not if standard error is a file. The note about
-    compilation follows this option, too.
+    compilation follows this option, too. False also switches off the lines of `filter`.
     """
     plot_theme: str = "light"
     """Theme of the page around the plots of `genobit.plots`: "light" or "dark"."""

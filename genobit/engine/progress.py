@@ -17,6 +17,7 @@ from genobit.engine.options import get_options
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_OWN = __name__.partition(".")[0] + "."
 DELAY = 1.0
 """Seconds before an unrequested progress bar appears."""
 _TERMINAL = {"ncols": 80, "nrows": 24}
@@ -112,6 +113,26 @@ def note(text: str, *, progress: bool | None = None) -> bool:
     # `tqdm.write` moves bars in a terminal down a line.
     tqdm.write(text, file=sys.stderr)
     return True
+
+
+def say(text: str) -> None:
+    """Write a line about a result, unless the option ``progress`` is False.
+
+    It goes to standard error, as bars do, and in a notebook to the output of the cell.
+    """
+    file = sys.stdout if in_kernel() else sys.stderr
+    if get_options().progress is not False and file is not None:
+        from tqdm import tqdm
+
+        tqdm.write(text, file=file)
+
+
+def warn(text: str) -> None:
+    """Raise a UserWarning at the line that called `genobit`."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_OWN):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, UserWarning, stacklevel=level)
 
 
 def in_kernel() -> bool:

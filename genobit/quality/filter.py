@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genobit.engine.progress import say, warn
 from genobit.engine.schedule.computing import compute
 from genobit.quality.samples import Sums, calls_present, expected_calls, sample_sums
 from genobit.quality.sets import sample_sets
@@ -29,13 +30,48 @@ ROUNDING = 2.0**-44
 """Relative tolerance of thresholds."""
 
 
+_REMEDIES = {
+    "passed": "look at ds.variant_filter, and give passed=False to keep them",
+    "max_sample_missing": "if many variants have few calls, remove those first, in a call of "
+    "filter(max_missing=) before this one",
+    "max_missing": "if few samples lack most calls, give max_sample_missing= too: it applies first",
+    "min_hwe": "inbred lines and mixed populations are not in equilibrium. Leave min_hwe= out, or "
+    "give one population of outbred samples as hwe_samples=",
+}
+"""What to do if a rule removes most. Most variants of a sequenced cohort are rare, so "min_maf" is
+not here."""
+
+
+class Removed(NamedTuple):
+    """What a rule removed."""
+
+    rule: str
+    """The rule with its threshold, as in a call."""
+    lost: int
+    before: int
+    """Number of samples or variants before the rule."""
+    dim: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of the rule."""
+        return self.rule.partition("=")[0]
+
+
+def tell(removed: Removed) -> None:
+    """Print what a rule removed; warn if that is more than half."""
+    line = f"{removed.rule} removed {removed.lost:,} of {removed.before:,} {removed.dim}"
+    say(line)
+    if 2 * removed.lost > removed.before and removed.name in _REMEDIES:
+        warn(f"{line}, which is most of them: {_REMEDIES[removed.name]}")
+
+
 class Kept(NamedTuple):
     """Variants and samples that pass the rules; None means that no rule applied."""
 
     samples: NDArray[np.bool_] | None
     variants: NDArray[np.bool_] | None
-    removed: dict[str, int]
-    """Number of samples or variants that each rule removed."""
+    removed: list[Removed]
 
 
 class Rules(NamedTuple):
@@ -62,23 +98,22 @@ def judge(
     rules: Rules,
 ) -> Kept:
     """Return what passes all rules; computes one pass over the planes, or two with samples."""
-    removed: dict[str, int] = {}
+    removed: list[Removed] = []
     samples = None
     if rules.max_sample_missing is not None:
         lazy = sample_sums(planes, kinds, roles, layout, small_sample=False)
         (sums,) = compute(lazy)
         samples = kept_samples(Sums(*sums), kinds, roles, rules.max_sample_missing)
-        removed["max_sample_missing"] = int(samples.size - samples.sum())
-        _require_some(samples, "max_sample_missing", rules, "samples")
+        everyone = np.ones(samples.size, bool)
+        removed.append(_removed("max_sample_missing", rules, everyone, samples, "samples"))
         roles = roles._replace(kept=samples)
     if removed and len(rules.thresholds()) == 1:
         return Kept(samples, None, removed)
     (counts,) = compute(variant_counts(planes, kinds, sample_sets(roles), layout))
     variants = np.ones(kinds.size, bool)
     for name, passed in kept_variants(Counts(*counts), rules):
-        removed[name] = int(np.count_nonzero(variants & ~passed))
+        removed.append(_removed(name, rules, variants, variants & passed, "variants"))
         variants &= passed
-        _require_some(variants, name, rules, "variants")
     return Kept(samples, variants, removed)
 
 
@@ -105,10 +140,16 @@ def kept_variants(found: Counts, rules: Rules) -> Iterator[tuple[str, NDArray[np
             yield "min_maf", ~(found.rarer() < rules.min_maf * (1 - ROUNDING))
 
 
-def _require_some(kept: NDArray[np.bool_], name: str, rules: Rules, dim: str) -> None:
+def _removed(
+    name: str, rules: Rules, before: NDArray[np.bool_], kept: NDArray[np.bool_], dim: str
+) -> Removed:
+    """Return what a rule removed; raise ValueError if none is left."""
+    rule = f"{name}={rules.thresholds()[name]}"
     if not kept.any():
         msg = (
-            f"{name}={rules.thresholds()[name]} leaves none of the {kept.size:,} {dim}: look at "
+            f"{rule} leaves none of the {kept.size:,} {dim}: look at "
             f"ds.genobit.{dim[:-1]}_stats(), and give a threshold that some of them pass"
         )
         raise ValueError(msg)
+    some = int(before.sum())
+    return Removed(rule, some - int(kept.sum()), some, dim)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -40,6 +43,23 @@ def slow_filter(ds: xr.Dataset, rules: dict[str, Any]) -> tuple[xr.Dataset, dict
     return ds.isel(variants=kept), removed
 
 
+def said(run: Callable[[], Any]) -> list[str]:
+    """The lines that a call writes to standard error."""
+    with contextlib.redirect_stderr(io.StringIO()) as lines:
+        run()
+    return lines.getvalue().splitlines()
+
+
+def told(ds: xr.Dataset, removed: dict[str, int]) -> Iterator[tuple[str, int, int, str]]:
+    """Each rule, what it removed, and how many there were before."""
+    left = dict(ds.sizes)
+    for name, count in removed.items():
+        dim = "samples" if name == "max_sample_missing" else "variants"
+        yield name, count, left[dim], dim
+        left[dim] -= count
+
+
+@pytest.mark.filterwarnings("ignore:.* most of them:UserWarning")
 @given(
     seed=st.integers(0, 2**32),
     rules=st.fixed_dictionaries(
@@ -66,6 +86,10 @@ def test_filter__applies_rules_one_after_another(
         return
     found = ds.genobit.filter(**rules)
     assert {name: found.attrs[f"removed_by_{name}"] for name in removed} == removed
+    assert said(lambda: ds.genobit.filter(**rules)) == [
+        f"{name}={rules[name]} removed {count} of {before} {dim}"
+        for name, count, before, dim in told(ds, removed)
+    ]
     xr.testing.assert_equal(found.compute(), right.compute())
     bits = packed.genobit.filter(**rules)
     assert bits.attrs["removed_by_" + next(iter(removed))] == next(iter(removed.values()))
@@ -112,3 +136,47 @@ def test_filter__names_what_is_wrong() -> None:
         ds.genobit.filter(min_maf=0.1, hwe="chi2")
     with pytest.raises(ValueError, match="max_sample_missing=0 leaves none of the 6 samples"):
         ds.assign(call_genotype=ds.call_genotype * 0 - 1).genobit.filter(max_sample_missing=0)
+
+
+def of(calls: list[list[tuple[int, int]]]) -> xr.Dataset:
+    return xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), np.int8(calls))})
+
+
+HOM, HET, NONE = (1, 1), (0, 1), (-1, -1)
+MOST = {
+    "min_hwe": (
+        [[(0, 0)] * 20 + [HOM] * 20] * 2 + [[(0, 0)] * 10 + [HET] * 20 + [HOM] * 10],
+        {"min_hwe": 1e-3},
+        "hwe_samples=",
+    ),
+    "max_missing": ([[NONE, HET]] * 2 + [[HET, HET]], {"max_missing": 0.1}, "max_sample_missing="),
+    "max_sample_missing": (
+        [[NONE, NONE, HET], [HET] * 3],
+        {"max_sample_missing": 0.1},
+        r"filter\(max_missing=\) before",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", MOST)
+@pytest.mark.parametrize("packed", [False, True])
+def test_filter__warns_of_a_rule_that_removes_most(rule: str, packed: bool) -> None:
+    calls, rules, remedy = MOST[rule]
+    ds = of(calls)
+    ds = ds.genobit.pack() if packed else ds
+    with pytest.warns(UserWarning, match=rf"{rule}=.* removed 2 of 3 .*: .*{remedy}") as found:
+        ds.genobit.filter(**rules)
+    assert [each.filename for each in found] == [__file__]
+
+
+def test_filter__does_not_warn_of_half_nor_of_rare_variants() -> None:
+    ds = of([[NONE, HET], [HET, HET], [(0, 0), (0, 0)], [(0, 0), (0, 0)], [(0, 0), (0, 0)]])
+    assert ds.genobit.filter(min_maf=0.1).sizes["variants"] == 2
+    assert ds.isel(variants=[0, 1]).genobit.filter(max_missing=0.1).sizes["variants"] == 1
+
+
+def test_filter__is_silent_without_progress() -> None:
+    ds = of([[HET, HET], [(0, 0), (0, 0)]])
+    with gb.set_options(progress=False):
+        assert not said(lambda: ds.genobit.filter(min_maf=0.1))
+    assert said(lambda: ds.genobit.filter(min_maf=0.1)) == ["min_maf=0.1 removed 1 of 2 variants"]

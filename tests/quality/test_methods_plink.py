@@ -167,6 +167,7 @@ def controls(ds: xr.Dataset) -> xr.DataArray | None:
 
 
 @PLINK
+@pytest.mark.filterwarnings("ignore:.* most of them:UserWarning")
 @pytest.mark.parametrize("number", range(len(COMBINATIONS)))
 def test_filter__keeps_the_variants_of_plink(fileset: Path, tmp_path: Path, number: int) -> None:
     rules = COMBINATIONS[number]
