@@ -261,6 +261,9 @@ CASES = [
         "statistic": {"statistic": "r2_em"},
     }),
     Case("genotypes", "ld_pairs", {"threshold": 0.3}, {"phased": {"phased": True}}),
+    Case("packed", "ld_pairs", {"variants": [3, 5], "top": 4}, {
+        "variants": {"variants": [3, 6]}, "top": {"top": 3},
+    }),
     Case("genotypes", "ld_score", {"window": "2kb"}, {
         "window": {"window": "3kb"}, "adjust": {"adjust": False}, "phased": {"phased": True},
     }),

@@ -50,6 +50,7 @@ def everything() -> dict[str, Callable[[], Any]]:
         "ld of a window": lambda: bits.genobit.ld("r2", window=20).compute(),
         "ld by EM": lambda: few.genobit.ld("r2_em").compute(),
         "ld_pairs": lambda: bits.genobit.ld_pairs(threshold=0.3, window=40).to_dataframe(),
+        "partners": lambda: bits.genobit.ld_pairs(variants=[3, 70], top=5).to_dataframe(),
         "ld_prune": lambda: bits.genobit.ld_prune(20, 5, 0.3),
         "ld_clump": lambda: bits.genobit.ld_clump(p, 0.2, 40, 1e-2, 0.1),
         "ld_score": lambda: bits.genobit.ld_score(30).compute(),

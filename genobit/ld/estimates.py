@@ -14,6 +14,7 @@ from genobit.data import model
 from genobit.data.alignment import SITES, alignment_of
 from genobit.data.checks import check_one_of
 from genobit.data.estimates import Call, Genotypes, estimate, lazy, product_line
+from genobit.data.selection_by_label import positions
 from genobit.data.windows import window_ends
 from genobit.engine.gemm.products import chosen_kernel
 from genobit.engine.options import get_options
@@ -74,10 +75,17 @@ def ld_pairs(call: Call) -> Estimate:
     """Return the estimate of `ld_pairs`."""
     own = call.genotypes(phased=call["phased"])
     last = _last(own, call["window"])
-    what = f"{_pairs(last):,} pairs of {own.variants:,} variants"
-    seconds = _seconds(own, _pairs(last), call["statistic"])
+    pairs, tiles = _pairs(last), costs.band(last)
+    what = f"{pairs:,} pairs of {own.variants:,} variants"
+    if call["variants"] is not None:
+        chosen = np.unique(positions(own.ds, call["variants"], model.VARIANTS))
+        first = np.searchsorted(last, chosen)
+        pairs = int((last[chosen] - first).sum())
+        tiles = costs.of_rows(chosen, first, last)
+        what = f"{pairs:,} pairs of {chosen.size:,} of {own.variants:,} variants"
+    seconds = _seconds(own, pairs, call["statistic"])
     tile = 4 * max(own.rows, default=0) ** 2
-    details = _tile_costs(own, costs.band(last))
+    details = _tile_costs(own, tiles)
     return lazy(what, call.result(), seconds, details, tile + 2 * own.chunk)
 
 

@@ -145,6 +145,18 @@ def _pairs_tile(
 
     other = None if b is None else as_rows(b, layout)
     i, j, found = pairs.pairs(as_rows(a, layout), other, last, shift, minimum, statistic)
+    return labelled_pairs(i, j, found, left, right, statistic)
+
+
+def labelled_pairs(
+    i: NDArray[np.int64],
+    j: NDArray[np.int64],
+    found: NDArray[np.float64],
+    left: Mapping[str, NDArray[Any]],
+    right: Mapping[str, NDArray[Any]],
+    statistic: str,
+) -> Columns:
+    """Return pairs (i, j) with the labels of both sides and their values as float32."""
     labels = {}
     for name, values in left.items():
         if name == VARIANT_CONTIG:
@@ -155,6 +167,11 @@ def _pairs_tile(
         r2 = found * found
         return Columns(labels, {"r": found.astype(np.float32), "r2": r2.astype(np.float32)})
     return Columns(labels, {statistic: found.astype(np.float32)})
+
+
+def taken(statistic: str) -> str:
+    """Return the statistic that kernels compute: r for r2, so that tables have the sign of r."""
+    return "r" if statistic == "r2" else statistic
 
 
 def pair_tiles(
@@ -173,10 +190,7 @@ def pair_tiles(
     "r2_em".
     """
     check_statistic(statistic, layout.kind)
-
-    # Compute r and square it last, so that the table has the sign of r.
-    taken = "r" if statistic == "r2" else statistic
-    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken)
+    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken(statistic))
     keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, labels)
     empty = [np.zeros((0, layout.words), np.uint64)] * len(layout.planes)
     nothing = np.zeros(0, np.int64)

@@ -123,6 +123,11 @@ CASES = {
         shares,
         lambda x: genotypes().genobit.ld_clump(x, 0.01, 9, 0.9, 0.95).index_variant,
     ),
+    "ds.ld_pairs variants": Case(
+        "variants",
+        mask,
+        lambda x: genotypes().genobit.ld_pairs(variants=x, top=2).to_dataframe().variant_1,
+    ),
     "ds.isel variants": Case(
         "variants", mask, lambda x: genotypes().genobit.isel(variants=x).variant_position
     ),

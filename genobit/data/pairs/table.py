@@ -27,6 +27,8 @@ AT_ONCE = 1024
 """Parts handed to a scheduler at a time."""
 _NAME_BYTES = 100
 """Estimated bytes of memory per name."""
+SORTED_BY = "sorted_by"
+"""Attribute of a table of partners: the column by which the pairs of each first row descend."""
 ROWS = {"variants": "variant", "samples": "sample"}
 """Stem of the columns of a dimension; others are named after the dimension itself."""
 
@@ -121,7 +123,8 @@ class PairTable(NetworkPlotMethods):
 
         Returns
         -------
-            All pairs, sorted by the first two columns.
+            All pairs, sorted by the first two columns. Partners of variants are sorted by the
+            variant, and then by the statistic, strongest first.
 
         Raises
         ------
@@ -171,7 +174,9 @@ class PairTable(NetworkPlotMethods):
 
     def _sorted(self, table: pd.DataFrame) -> pd.DataFrame:
         first, second = (table[f"{self.row}_{side}"].to_numpy() for side in (0, 1))
-        order = np.lexsort((second, first))
+        by = self.attrs.get(SORTED_BY)
+        strength = () if by is None else (-table[by].to_numpy(),)
+        order = np.lexsort((second, *strength, first))
         if (order[1:] > order[:-1]).all():
             return table
         return table.iloc[order].reset_index(drop=True)
@@ -248,6 +253,8 @@ class PairTable(NetworkPlotMethods):
         from genobit.data.pairs.network import Network
 
         edges = self.to_dataframe()
+        if SORTED_BY in self.attrs:
+            edges = _once(edges, self.row)
         found = _names_in(edges, self.row) if self._names is None else self._names()
         names = np.asarray(found)
         return Network(edges, names, self.row, self.value, {**edges.attrs, **self.attrs})
@@ -271,6 +278,24 @@ class PairTable(NetworkPlotMethods):
 def as_network(pairs: PairTable | Network) -> Network:
     """Return a network as it is, or the network of a table of pairs, computed."""
     return pairs.to_network() if isinstance(pairs, PairTable) else pairs
+
+
+def _once(edges: pd.DataFrame, row: str) -> pd.DataFrame:
+    """Return each pair of a table of partners once, with the smaller position first."""
+    import pandas as pd
+
+    ends = [f"{row}_0", f"{row}_1"]
+    later = (edges[ends[0]] > edges[ends[1]]).to_numpy()
+    # `_0` and `_1` end the names of all columns that describe one row of a pair.
+    turned = {
+        name: name[:-1] + {"0": "1", "1": "0"}[name[-1]]
+        for name in edges.columns
+        if name[-2:] in {"_0", "_1"}
+    }
+    table = pd.concat([edges[~later], edges[later].rename(columns=turned)])
+    kept = table.drop_duplicates(ends).sort_values(ends, ignore_index=True)
+    kept.attrs = edges.attrs
+    return kept
 
 
 def _names_in(edges: pd.DataFrame, row: str) -> NDArray[Any]:

@@ -188,6 +188,29 @@ def band(last: NDArray[np.int64]) -> Callable[[int], int]:
     return tiles
 
 
+def of_rows(
+    chosen: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]
+) -> Callable[[int], int]:
+    """Return a function that counts the tiles of an edge with the partners of some rows.
+
+    chosen: ascending rows; first: first partner of each chosen row; last: last partner of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> of_rows(np.array([1, 2]), np.array([0, 1]), np.array([2, 3, 4, 4, 4]))(2)
+    5
+    """
+
+    def tiles(edge: int) -> int:
+        begin = np.flatnonzero(np.diff(chosen // edge, prepend=-1))
+        end = np.append(begin[1:], chosen.size) - 1
+        reach = last[chosen[end]] // edge
+        return int((reach - first[begin] // edge + 1).sum())
+
+    return tiles
+
+
 def _edge(what: str, edge: int, tasks: int, depth: int, planes: int) -> TileSize:
     moved = 2 * edge * depth * planes // 8
     return TileSize(

@@ -5,18 +5,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from genobit.data import model, packed
-from genobit.data.checks import check_share
+from genobit.data.checks import check_integer, check_share
 from genobit.data.windows import named_window, pair_labels, window_ends
 from genobit.engine.options import get_options
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    import numpy as np
     import xarray as xr
     from numpy.typing import NDArray
 
     from genobit.data.pairs.table import PairTable
+    from genobit.data.selection_by_label import Selection
     from genobit.engine.bits.layout import Layout
 
 FEW_ABOVE = 0.2
@@ -31,7 +33,9 @@ class LDPairsMethods:
     def ld_pairs(
         self,
         *,
-        threshold: float,
+        threshold: float | None = None,
+        variants: Selection | None = None,
+        top: int | None = None,
         window: int | str | None = None,
         statistic: str = "r2",
         phased: bool | None = None,
@@ -41,7 +45,14 @@ class LDPairsMethods:
         Parameters
         ----------
         threshold
-            Smallest r2 of a pair in the table, in [0, 1].
+            Smallest r2 of a pair in the table, in [0, 1]. It is needed for a table of all pairs.
+            With ``variants``, the default is no limit.
+        variants
+            List the partners of these variants only, each with its strongest partner first: ids or
+            regions, positions along ``variants``, or a mask, as for `sel`. A variant that is named
+            twice is listed once.
+        top
+            Largest number of partners of each of the ``variants``. The default is all partners.
         window
             Largest distance of a pair, as for `ld`. The default is all pairs on the same contig.
         statistic
@@ -54,7 +65,8 @@ class LDPairsMethods:
             `genobit.PairTable`: ``.head()``, ``.to_dataframe()``, ``.to_parquet(folder)``,
             ``.to_network()``. Its columns are
 
-            - ``variant_0`` < ``variant_1``: positions along ``variants``
+            - ``variant_0`` < ``variant_1``: positions along ``variants``. With ``variants=``,
+              ``variant_0`` is the variant that was named, and ``variant_1`` its partner.
             - ``variant_contig``, ``variant_position_0``, ``variant_position_1``, ``variant_id_0``,
               ``variant_id_1``, if known
             - ``r`` and ``r2``, or ``r2_em``, float32
@@ -62,12 +74,17 @@ class LDPairsMethods:
         Raises
         ------
         ValueError
-            For a threshold outside [0, 1], another statistic, or unsorted positions.
+            For a threshold outside [0, 1], another statistic, or unsorted positions. For ``top``
+            without ``variants``.
+        TypeError
+            Without both ``threshold`` and ``variants``.
 
         Notes
         -----
         The table has one part for each pair of chunks that have variants within ``window`` of each
-        other. The cost is the same as for `ld` with this window.
+        other. The cost is the same as for `ld` with this window. With ``variants``, it has one part
+        for each chunk that has one of them, and only the pairs of these variants are computed. A
+        pair of two of them is listed for each.
 
         Examples
         --------
@@ -77,15 +94,23 @@ class LDPairsMethods:
         >>> pairs = ds.genobit.ld_pairs(threshold=0.5).to_dataframe()
         >>> pairs[["variant_0", "variant_1", "r2"]].values.tolist()
         [[0.0, 1.0, 0.75]]
+
+        The best partner of a variant:
+
+        >>> best = ds.genobit.ld_pairs(variants=1, top=1).to_dataframe()
+        >>> best[["variant_0", "variant_1", "r2"]].values.tolist()
+        [[1.0, 0.0, 0.75]]
         """
         from genobit.data.pairs.parts import GraphParts, identity
-        from genobit.data.pairs.table import PairTable
+        from genobit.data.pairs.table import SORTED_BY, PairTable
         from genobit.data.selection import names_along
+        from genobit.data.selection_by_label import positions
         from genobit.engine.schedule.blocks import ordered
         from genobit.engine.schedule.windows import in_rows, wide_rows
         from genobit.ld import matrix
+        from genobit.ld.partners import partner_tiles
 
-        check_share("threshold", threshold)
+        minimum = _smallest(threshold, variants, top)
         if statistic not in {"r2", "r2_em"}:
             meant = did_you_mean(statistic, ("r2", "r2_em"))
             msg = f"statistic {statistic!r} of a table of pairs is not one of r2, r2_em{meant}"
@@ -94,7 +119,11 @@ class LDPairsMethods:
         size: int | str = whole if window is None else window
 
         def rows_of(ds: xr.Dataset, layout: Layout, last: NDArray[np.int64] | None = None) -> int:
-            if threshold < FEW_ABOVE or not get_options().chunk_rows_is_default:
+            if (
+                minimum < FEW_ABOVE
+                or variants is not None
+                or not get_options().chunk_rows_is_default
+            ):
                 return get_options().edge
             last = window_ends(ds, size) if last is None else last
             return max(get_options().edge, wide_rows(last, layout.bits))
@@ -102,11 +131,16 @@ class LDPairsMethods:
         ds, layout, planes = packed.by_variants(self._ds, phased=phased, rows_of=rows_of)
         last, labels = window_ends(ds, size), pair_labels(ds)
         planes = in_rows(planes, rows_of(ds, layout, last))
-        asked: dict[str, Any] = {"statistic": statistic, "threshold": float(threshold)}
-
+        asked: dict[str, Any] = {"statistic": statistic, "threshold": minimum}
         options = {**asked, "layout": layout.to_attributes(), "windows": last}
+        if variants is None:
+            tiles = matrix.pair_tiles(planes, layout, last, minimum, labels, statistic)
+        else:
+            chosen = np.unique(positions(ds, variants, model.VARIANTS))
+            tiles = partner_tiles(planes, layout, last, chosen, minimum, top, labels, statistic)
+            asked |= {"partners_of": int(chosen.size), "top": top, SORTED_BY: statistic}
+            options |= {"variants": chosen, "top": top}
         question = partial(identity, ordered(planes, layout), labels, options)
-        tiles = matrix.pair_tiles(planes, layout, last, threshold, labels, statistic)
         about = asked if window is None else {**asked, "window": named_window(window)}
         return PairTable(
             GraphParts(*tiles, question),
@@ -115,3 +149,25 @@ class LDPairsMethods:
             partial(names_along, ds, model.VARIANTS),
             {**about, model.COUNTED_ALLELE: model.counted_allele(ds)},
         )
+
+
+def _smallest(threshold: float | None, variants: Selection | None, top: int | None) -> float:
+    """Return the least r2 of a table. Raises TypeError for a table that nothing limits."""
+    if top is not None:
+        check_integer("top", top)
+        if variants is None:
+            msg = (
+                f"top={top} counts the partners of each variant in variants=: name them, such as "
+                f"variants='rs699', or give threshold= for all pairs"
+            )
+            raise ValueError(msg)
+    if threshold is None:
+        if variants is None:
+            msg = (
+                "ds.genobit.ld_pairs() needs threshold=, the smallest r2 of a pair in the table, "
+                "or variants=, the variants whose partners it lists"
+            )
+            raise TypeError(msg)
+        return 0.0
+    check_share("threshold", threshold)
+    return float(threshold)
