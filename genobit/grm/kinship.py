@@ -47,6 +47,35 @@ BAND = 256
 take several times the tile."""
 
 
+FEW_VARIANTS = 1_000
+"""Below so many independent variants, the standard error of a kinship is that of a degree."""
+STRETCH = 10_000
+"""Base pairs in which variants count as one. Linkage in humans reaches farther: 60,000 independent
+variants in 3 Gb are one in 50 kb."""
+
+
+def doubt(variants: int, contig: NDArray[Any], position: NDArray[Any] | None) -> str:
+    """Return why kinship is imprecise if variants are too few or clearly linked, else "".
+
+    contig, position: (variants,). Among independent variants, the standard error of the kinship of
+    unrelated samples is 1 / sqrt(variants), within 5% (simulated, minor allele frequency 0.05 to
+    0.5).
+    """
+    count, where = variants, ""
+    if position is not None:
+        order = np.lexsort((position, contig))
+        places = np.stack([contig, position // STRETCH])[:, order]
+        count = int(np.any(np.diff(places), axis=0).sum()) + 1
+        where = f" in {count:,} stretches of {STRETCH // 1000} kb"
+    if count >= FEW_VARIANTS:
+        return ""
+    return (
+        f"kinship from {variants:,} variants{where} has a standard error of about "
+        f"{count**-0.5:.2f}, so unrelated samples may seem related: take {FEW_VARIANTS:,} or more "
+        "variants that are spread over the genome"
+    )
+
+
 def degree_of(kinship: ArrayLike) -> NDArray[Any]:
     """Return the degree of relationship of each kinship coefficient, empty text for NaN.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -392,15 +393,86 @@ def test_unrelated__refuses_a_threshold_that_is_no_kinship(threshold: object) ->
 
 
 @pytest.mark.parametrize("chunk_rows", ["auto", 4])
-def test_unrelated__names_samples_that_it_cannot_compare(
-    chunk_rows: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_unrelated__names_samples_that_it_cannot_compare(chunk_rows: Any) -> None:
     calls = random_calls(3, 80, 9)
     assert "note" not in cohort(calls).genobit.unrelated().attrs
     calls[:, 5], calls[:, 7] = -1, 0
-    with gb.set_options(chunk_rows=chunk_rows):
+    said = "2 of 9 samples have no kinship with another sample and count as unrelated, first 's5'"
+    with (
+        gb.set_options(chunk_rows=chunk_rows),
+        pytest.warns(UserWarning, match=said) as found,
+    ):
         keep = cohort(calls).genobit.unrelated()
     assert keep.values[[5, 7]].all()
-    said = "2 of 9 samples have no kinship with another sample and count as unrelated, first 's5'"
-    assert keep.attrs["note"].startswith(said)
-    assert caplog.messages == [keep.attrs["note"]]
+    assert keep.attrs["note"] in [str(each.message) for each in found]
+
+
+def placed(variants: int, every: int) -> xr.Dataset:
+    """A cohort of two contigs with a variant every so many base pairs."""
+    ds = cohort(random_calls(5, variants, 6), contigs=2)
+    half = variants - variants // 2
+    at = np.r_[np.arange(half), np.arange(variants // 2)] * every + 7
+    # The order of the variants decides nothing.
+    return ds.assign(variant_position=("variants", at)).isel(variants=slice(None, None, -1))
+
+
+KING = {
+    "grm": lambda ds: ds.genobit.grm("king"),
+    "grm_pairs": lambda ds: ds.genobit.grm_pairs("king", threshold=0.1),
+    "unrelated": lambda ds: ds.genobit.unrelated(),
+}
+
+
+@pytest.mark.parametrize("method", KING)
+def test_kinship__warns_of_few_or_linked_variants(method: str) -> None:
+    run = KING[method]
+    few = placed(999, 20_000)
+    with pytest.warns(UserWarning, match="kinship from 999 variants in 999 stretches of 10 kb has"):
+        run(few)
+    linked = placed(2_000, 500)  # 500 kb of each contig
+    said = "kinship from 2,000 variants in 100 stretches of 10 kb has a standard error of about 0.1"
+    with pytest.warns(UserWarning, match=said) as found:
+        run(linked.genobit.pack())
+    assert [each.filename for each in found] == [__file__]
+    with pytest.warns(UserWarning, match="kinship from 999 variants has a standard error of about"):
+        run(few.drop_vars(["variant_position"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(placed(1_000, 10_000))
+        run(linked.drop_vars("variant_position"))
+        few.genobit.grm("ibs")
+
+
+def test_kinship__standard_error_is_as_the_warning_says() -> None:
+    rng = np.random.default_rng(8)
+    shares = rng.uniform(0.05, 0.5, (900, 1, 1))
+    calls = (rng.uniform(size=(900, 120, 2)) < shares).astype(np.int8)
+    with pytest.warns(UserWarning, match=r"standard error of about 0\.03,"):
+        kinship = cohort(calls).drop_vars("variant_position").genobit.grm("king").values
+    spread = kinship[np.triu_indices(120, 1)].std()
+    assert abs(spread * 900**0.5 - 1) < 0.05
+
+
+NONE = cohort(np.full((6, 5, 2), -1, np.int8))
+MISSING = {
+    "grm": lambda ds: ds.genobit.grm(),
+    "grm_pairs": lambda ds: ds.genobit.grm_pairs("gcta", threshold=0.1),
+    "ld": lambda ds: ds.genobit.ld(),
+    "ld_pairs": lambda ds: ds.genobit.ld_pairs(threshold=0.1),
+    "kendall": lambda ds: ds.genobit.kendall(),
+    "kendall_pairs": lambda ds: ds.genobit.kendall_pairs(0.1, None),
+}
+
+
+@pytest.mark.parametrize("method", MISSING)
+@pytest.mark.parametrize("packed", [False, True])
+def test_all_missing__warns_once_that_results_are_nan(method: str, packed: bool) -> None:
+    ds = NONE.genobit.pack().compute() if packed else NONE
+    with pytest.warns(UserWarning, match="no genotype is called, so the .* are NaN: look") as found:
+        MISSING[method](ds)
+    assert len(found) == 1
+    one = NONE.copy(deep=True)
+    one.call_genotype[3, 2] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MISSING[method](one.genobit.pack().compute() if packed else one)

@@ -324,3 +324,15 @@ def test_published_network__as_r_has_it(name: str, shared_data: Path) -> None:
         assert perhaps - surely == (np.abs(above) == threshold).sum() <= 2
     printed = np.loadtxt(folder / "ref" / "kendall_top500_first60_R.tsv.gz")
     np.testing.assert_allclose(tau[:60, :60], printed, rtol=0, atol=1e-14)
+
+
+def test_kendall__warns_once_of_values_that_are_all_missing() -> None:
+    da = xr.DataArray(np.full((3, 5), np.nan), dims=("gene", "sample"))
+    for run in (da.genobit.kendall, lambda: da.genobit.kendall_pairs(0.1)):
+        with pytest.warns(UserWarning, match="all values are NaN, so the correlations") as found:
+            run()
+        assert len(found) == 1
+    da[1, 2] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        da.genobit.kendall()

@@ -9,13 +9,15 @@ import xarray as xr
 
 from genobit.data import model, packed, result_labels
 from genobit.data.autosomes import choose
-from genobit.data.contigs import contig_of_variants
+from genobit.data.contigs import contig_of_variants, contigs_in
+from genobit.data.guards.calls import warn_without_calls
 from genobit.data.size_limit import compute_within_limit
+from genobit.engine.progress import warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from genobit.data.autosomes import Autosomes
+    from genobit.data.autosomes import Autosomes, Chosen
     from genobit.grm.sums import Matrix
 
 
@@ -97,6 +99,12 @@ class GRMMethods:
         MemoryError
             With ``compute``, if the result is larger than the limit.
 
+        Warns
+        -----
+        UserWarning
+            With "king", for fewer than 1,000 variants, or for variants in fewer than 1,000
+            stretches of 10 kb. If genotypes in memory have no call: the result is NaN.
+
         Notes
         -----
         "vanraden1" uses exact integer sums and one final division if no call is missing and
@@ -131,6 +139,9 @@ class GRMMethods:
             loco=loco,
             count_monomorphic=count_monomorphic,
         )
+        warn_without_calls(self._ds, "relationships")
+        if method == "king":
+            warn_of_few(self._ds, chosen)
         frequency = None
         if allele_frequency is not None:
             frequency = chosen.of(given_frequency(self._ds, allele_frequency))
@@ -154,6 +165,18 @@ class GRMMethods:
         fewer = "isel(contigs=...)" if loco else "grm_pairs()"
         remedy = f"{fewer}, to_zarr() or ds.genobit.isel(samples=...)"
         return compute_within_limit(result, remedy) if compute else result
+
+
+def warn_of_few(ds: xr.Dataset, chosen: Chosen) -> None:
+    """Warn if the chosen variants are too few or clearly linked for kinship."""
+    from genobit.grm.kinship import doubt
+
+    contigs, position = contigs_in(ds), ds.variables.get(model.VARIANT_POSITION)
+    numbers = np.zeros(ds.sizes[model.VARIANTS], int) if contigs is None else contigs.numbers
+    at = None if position is None else chosen.of(position.values)
+    text = doubt(numbers.size - chosen.left_out, chosen.of(numbers), at)
+    if text:
+        warn(text)
 
 
 def _labelled(

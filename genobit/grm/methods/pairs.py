@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ import xarray as xr
 from genobit.data import labels, model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_number, check_threshold
+from genobit.engine.progress import warn
+from genobit.grm.methods.matrix import warn_of_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,12 @@ class RelativesMethods:
         ------
         ValueError
             For an unknown method, or a threshold that is not finite.
+
+        Warns
+        -----
+        UserWarning
+            As `grm`: with "king" for too few or clearly linked variants, and for genotypes without
+            calls.
 
         Notes
         -----
@@ -156,11 +163,17 @@ class RelativesMethods:
         ValueError
             For a threshold outside [0, 0.5].
 
+        Warns
+        -----
+        UserWarning
+            For too few or clearly linked variants, as `grm`. For samples without any kinship, of
+            which ``attrs["note"]`` names the first.
+
         Notes
         -----
         Memory holds only the related pairs, never the matrix. If either sample of a pair has no
         heterozygous call, kinship is NaN and the pair counts as unrelated. Samples without any
-        kinship are kept; ``attrs["note"]`` then names the first, and the logger "genobit" warns.
+        kinship, such as samples without calls, are kept.
         `genobit.grm.unrelated` describes the algorithms.
 
         Examples
@@ -181,12 +194,13 @@ class RelativesMethods:
             msg = f"threshold={threshold!r} is outside [0, 0.5]: {remedy}"
             raise ValueError(msg)
         chosen = choose(self._ds, autosomes)
+        warn_of_few(self._ds, chosen)
         ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept)
         pairs, compared = relatives_above(samples, threshold)
         attributes = {"long_name": "in the unrelated set", "threshold": threshold}
         if compared.size > 1 and not compared.all():
-            attributes["note"] = _not_compared(names_along(ds, model.SAMPLES), compared)
-            logging.getLogger("genobit").warning(attributes["note"])
+            attributes["note"] = said = _not_compared(names_along(ds, model.SAMPLES), compared)
+            warn(said)
         return xr.DataArray(
             unrelated(pairs, compared.size),
             result_labels.along(ds, model.SAMPLES),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from genobit.data import model, packed, result_labels
+from genobit.data.guards.calls import warn_without_calls, warn_without_values
 from genobit.data.other_set import OBSERVATIONS, dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
@@ -215,6 +216,7 @@ class KendallGenotypeMethods:
             permutations=permutations,
             seed=seed,
         )
+        warn_without_calls(self._ds, "correlations")
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         sides, sets = [planes], [(model.VARIANTS, ds)]
         if other is not None:
@@ -254,6 +256,7 @@ def side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
     if not da.sizes[variables]:
         msg = f"the array is empty along {variables!r}: no variables to correlate"
         raise ValueError(msg)
+    warn_without_values(da, "correlations")
     return da.transpose(variables, observations)
 
 

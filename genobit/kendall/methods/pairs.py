@@ -10,6 +10,7 @@ import xarray as xr
 
 from genobit.data import labels, model, packed
 from genobit.data.contigs import contigs_in
+from genobit.data.guards.calls import warn_without_calls
 from genobit.kendall.methods.matrix import attributes_of, side_of
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ class KendallGenotypePairsMethods:
         from genobit.kendall.variables import of_planes
 
         wanted = _wanted(statistic, fdr, missing, kernel)
+        warn_without_calls(self._ds, "correlations")
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         dims = (model.VARIANTS, model.SAMPLES)
         (variables,) = of_planes([planes], [dims], layout, missing, wanted)

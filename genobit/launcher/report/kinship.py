@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.grm.kinship import DEGREES
+from genobit.grm.kinship import DEGREES, FEW_VARIANTS
 from genobit.launcher.report.cohort import evenly
 from genobit.launcher.report.page import Figure, Section, Table
 from genobit.visual.style import number
@@ -22,8 +22,6 @@ THRESHOLD = DEGREES["second degree"]
 #: Most samples of the histogram, whose matrix takes 8 bytes a pair.
 HISTOGRAM_SAMPLES = 5_000
 LISTED = 20
-#: Below so many variants, the standard error of a kinship is about the width of a degree.
-FEW_VARIANTS = 1_000
 
 
 def lacking(cohort: Cohort) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model, packed, result_labels
+from genobit.data.guards.calls import warn_without_calls
 from genobit.data.size_limit import compute_within_limit
 from genobit.data.windows import named_window, window_ends
 
@@ -86,6 +87,7 @@ class LDMethods:
         """
         from genobit.ld import matrix as ld
 
+        warn_without_calls(self._ds, "LD values")
         ds, layout, planes = packed.by_variants(self._ds, phased=phased)
         ld.check_statistic(statistic, layout.kind)
         if window is not None and other is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from genobit.data import model, packed
 from genobit.data.checks import check_integer, check_share
+from genobit.data.guards.calls import warn_without_calls
 from genobit.data.windows import named_window, pair_labels, window_ends
 from genobit.engine.options import get_options
 from genobit.engine.spelling import did_you_mean
@@ -128,6 +129,7 @@ class LDPairsMethods:
             last = window_ends(ds, size) if last is None else last
             return max(get_options().edge, wide_rows(last, layout.bits))
 
+        warn_without_calls(self._ds, "LD values")
         ds, layout, planes = packed.by_variants(self._ds, phased=phased, rows_of=rows_of)
         last, labels = window_ends(ds, size), pair_labels(ds)
         planes = in_rows(planes, rows_of(ds, layout, last))
