@@ -239,7 +239,10 @@ METHODS: dict[str, Callable[[Inputs], Any]] = {
         f"Dataset.{name}": lambda x, name=name: EXPORTS[name](x)
         for name in ("to_pgen", "to_plink", "to_trees", "to_vcf", "to_vcf_zarr", "to_zarr")
     },
-    "Dataset.unrelated": lambda x: x.bits.genobit.unrelated(),
+    "Dataset.unrelated": lambda x: [
+        x.bits.genobit.unrelated(),
+        x.ds.genobit.unrelated(pairs=x.bits.genobit.grm_pairs(threshold=0.0)),
+    ],
     "Dataset._repr_html_": lambda x: [side.genobit._repr_html_() for side in (x.ds, x.bits)],
     "DataArray.ancestral_states": lambda x: x.ancestors,
     "DataArray.join": lambda x: x.expr.genobit.join(

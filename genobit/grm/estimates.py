@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.data import packed
+from genobit.data import model, packed
 from genobit.data.autosomes import choose
 from genobit.data.estimates import PACKED, Call, estimate, lazy, product_line
 from genobit.engine.schedule import costs
@@ -62,10 +62,12 @@ grm_pairs = grm
 
 
 def unrelated(call: Call) -> Estimate:
-    """Return the estimate of `unrelated`: the kinship of all pairs, streamed."""
+    """Return the estimate of `unrelated`: the kinship of all pairs, streamed, or given pairs."""
+    if call["pairs"] is not None:
+        return estimate("a table of pairs", 0.0, 0, 0, call.data.sizes[model.SAMPLES])
     samples, packing = _samples(call)
     n = sum(samples.tiles)
-    pairs = call.data.genobit.grm_pairs(threshold=call["threshold"], autosomes=call["autosomes"])
+    pairs = call.data.genobit.grm_pairs(threshold=0.0, autosomes=call["autosomes"])
     what = f"all pairs of {n:,} samples, {sum(samples.variants):,} variants"
     held = _held(_tile_costs(samples))
     return estimate(

@@ -262,6 +262,7 @@ EXEMPT = {
     "ds.ld other": SAME,
     "ds.ld_decay bins": "are edges of distance",
     "ds.project pcs": SAME,
+    "ds.unrelated pairs": "are matched by identifier, as tests/grm/test_listed.py tests",
     "Selection data": RESULT,
     "explore.epistasis result": SAME,
     "explore.grm grm": SAME,

@@ -37,9 +37,11 @@ def warn_without_values(da: xr.DataArray, result: str) -> None:
 
 
 def _all_missing(variable: xr.Variable, missing: float) -> bool:
-    """Return whether no value in memory is above ``missing``; False for lazy values."""
+    """Return whether no number in memory is above ``missing``; False for others."""
     # The private name: `.data` would read all calls of a file that was opened without dask.
     values: Any = variable._data
-    return isinstance(values, np.ndarray) and not any(
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuf":
+        return False
+    return not any(
         (values[start : start + _ROWS] > missing).any() for start in range(0, len(values), _ROWS)
     )

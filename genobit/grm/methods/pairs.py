@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import labels, model, packed, result_labels
+from genobit.data import labels, layouts, model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_number, check_threshold
 from genobit.engine.progress import warn
@@ -139,29 +139,45 @@ class RelativesMethods:
             about,
         )
 
-    def unrelated(self, threshold: float = 0.0884, *, autosomes: Autosomes = True) -> xr.DataArray:
+    def unrelated(
+        self,
+        threshold: float | None = None,
+        *,
+        pairs: Any = None,
+        autosomes: Autosomes = True,
+    ) -> xr.DataArray:
         """Select a maximal set of unrelated samples: the larger result of two greedy algorithms.
 
         Parameters
         ----------
         threshold
-            Pairs with KING-robust kinship above this value are related. At 0.354, only duplicates
-            and identical twins are related. At 0.177, first-degree relatives are related too.
-            0.0884 (the default) adds the second degree, and 0.0442 adds the third.
+            Pairs with a value above this are related; for KING-robust kinship 0.0884 by default. At
+            0.354, only duplicates and identical twins are related. At 0.177, first-degree relatives
+            are related too. 0.0884 adds the second degree, and 0.0442 adds the third.
+        pairs
+            Table of pairs to use instead of the kinship of the genotypes: a result of `grm_pairs`,
+            read back with `genobit.open_pairs` or not, or a DataFrame. It has two columns of ids
+            and a column of values, under the names of `grm_pairs`, plink or KING, or three columns
+            of any name in this order. Pairs of which the Dataset lacks a sample are left out.
         autosomes
-            As for `grm`.
+            As for `grm`. Not used with ``pairs``.
 
         Returns
         -------
             bool (samples,), computed, with the labels of the samples: True for a sample that is
             kept. Select with ``ds.genobit.isel(samples=keep)``. Each removed sample is related to a
             kept sample. The set is deterministic. It is at least as large as the set of ``plink2
-            --king-cutoff``.
+            --king-cutoff``. With ``pairs``, ``attrs["pairs_left_out"]`` counts the related pairs of
+            which the Dataset lacks a sample.
 
         Raises
         ------
+        KeyError
+            If no sample of ``pairs`` is in the Dataset.
         ValueError
-            For a threshold outside [0, 0.5].
+            For a kinship outside [0, 0.5] as threshold. If ``pairs`` lacks a column, or lists only
+            pairs above a larger threshold. If it has other values than kinship, and ``threshold``
+            is not given.
 
         Warns
         -----
@@ -183,31 +199,63 @@ class RelativesMethods:
         >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
         >>> ds.genobit.unrelated().values
         array([False,  True,  True])
+
+        A table of pairs decides:
+
+        >>> import pandas as pd
+        >>> ds = ds.assign(sample_id=("samples", ["ann", "bob", "cem"]))
+        >>> table = pd.DataFrame({"a": ["bob"], "b": ["cem"], "relationship": [0.4]})
+        >>> ds.genobit.unrelated(0.1, pairs=table).values
+        array([ True,  True, False])
         """
-        from genobit.data.selection import names_along
-        from genobit.grm.pairs import relatives_above
+        from genobit.grm.listed import KINSHIP_THRESHOLD, listed
         from genobit.grm.unrelated import unrelated
 
         remedy = "give the kinship above which a pair is related, from 0 to 0.5"
-        check_number("threshold", threshold, remedy)
-        if not 0 <= threshold <= 0.5:
-            msg = f"threshold={threshold!r} is outside [0, 0.5]: {remedy}"
-            raise ValueError(msg)
-        chosen = choose(self._ds, autosomes)
-        warn_of_few(self._ds, chosen)
-        ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept)
-        pairs, compared = relatives_above(samples, threshold)
-        attributes = {"long_name": "in the unrelated set", "threshold": threshold}
-        if compared.size > 1 and not compared.all():
-            attributes["note"] = said = _not_compared(names_along(ds, model.SAMPLES), compared)
-            warn(said)
+        if threshold is not None:
+            check_number("threshold", threshold, remedy)
+        attributes: dict[str, Any] = {"long_name": "in the unrelated set"}
+        if pairs is not None:
+            found = listed(self._ds, pairs, threshold)
+            attributes |= {"threshold": found.threshold, "value": found.value}
+            attributes["pairs_left_out"] = found.left_out
+            related = found.pairs
+        else:
+            limit = KINSHIP_THRESHOLD if threshold is None else threshold
+            if not 0 <= limit <= 0.5:
+                msg = f"threshold={threshold!r} is outside [0, 0.5]: {remedy}"
+                raise ValueError(msg)
+            related, more = _related(self._ds, limit, autosomes)
+            attributes |= {"threshold": limit, **more}
+        ds = self._ds
+        if layouts.layout_of(ds) is None:
+            # Labels of a packed Dataset are coordinates already.
+            ds = ds.set_coords([k for k, x in ds.data_vars.items() if x.dims == (model.SAMPLES,)])
         return xr.DataArray(
-            unrelated(pairs, compared.size),
+            unrelated(related, ds.sizes[model.SAMPLES]),
             result_labels.along(ds, model.SAMPLES),
             model.SAMPLES,
             "unrelated",
-            attributes | chosen.attributes(),
+            attributes,
         )
+
+
+def _related(
+    ds: xr.Dataset, limit: float, autosomes: Autosomes
+) -> tuple[NDArray[np.int64], dict[str, Any]]:
+    """Return the pairs with a kinship above a limit (2, pairs), and attributes of the result."""
+    from genobit.data.selection import names_along
+    from genobit.grm.pairs import relatives_above
+
+    chosen = choose(ds, autosomes)
+    warn_of_few(ds, chosen)
+    ds, _, samples = packed.by_samples(ds, variants=chosen.kept)
+    pairs, compared = relatives_above(samples, limit)
+    attributes = chosen.attributes()
+    if compared.size > 1 and not compared.all():
+        attributes["note"] = said = _not_compared(names_along(ds, model.SAMPLES), compared)
+        warn(said)
+    return pairs, attributes
 
 
 def _not_compared(names: pd.Index, compared: NDArray[np.bool_]) -> str:
