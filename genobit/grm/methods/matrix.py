@@ -139,13 +139,13 @@ class GRMMethods:
             loco=loco,
             count_monomorphic=count_monomorphic,
         )
-        warn_without_calls(self._ds, "relationships")
-        if method == "king":
-            warn_of_few(self._ds, chosen)
         frequency = None
         if allele_frequency is not None:
             frequency = chosen.of(given_frequency(self._ds, allele_frequency))
         ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
+        warn_without_calls(self._ds, "relationships")
+        if method == "king":
+            warn_of_few(self._ds, chosen)
         contigs = _contigs(ds, samples.variants) if loco else None
         found = grm.matrix(
             method,
@@ -173,7 +173,9 @@ def warn_of_few(ds: xr.Dataset, chosen: Chosen) -> None:
 
     contigs, position = contigs_in(ds), ds.variables.get(model.VARIANT_POSITION)
     numbers = np.zeros(ds.sizes[model.VARIANTS], int) if contigs is None else contigs.numbers
-    at = None if position is None else chosen.of(position.values)
+    at = None
+    if position is not None and position.dtype.kind in "iuf":
+        at = chosen.of(position.values)
     text = doubt(numbers.size - chosen.left_out, chosen.of(numbers), at)
     if text:
         warn(text)

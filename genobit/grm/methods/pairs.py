@@ -248,8 +248,9 @@ def _related(
     from genobit.grm.pairs import relatives_above
 
     chosen = choose(ds, autosomes)
-    warn_of_few(ds, chosen)
+    whole = ds
     ds, _, samples = packed.by_samples(ds, variants=chosen.kept)
+    warn_of_few(whole, chosen)
     pairs, compared = relatives_above(samples, limit)
     attributes = chosen.attributes()
     if compared.size > 1 and not compared.all():
