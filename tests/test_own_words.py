@@ -141,11 +141,6 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         "has no option 'color_by'; did you mean 'colour_by'?",
     ),
-    "genes": (
-        lambda: ds().genobit.ld().genobit.plot(genes="genes.gff3"),
-        TypeError,
-        "did you mean 'ds.genobit.plot.region(association, genes=...)'?",
-    ),
     "plots": (
         lambda: gb.plots.pca_scatter(ds().genobit.pca(2), hue="population"),
         TypeError,

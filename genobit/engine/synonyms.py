@@ -72,7 +72,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "lead_snp": ("lead",),
     "title": ("figure.hv.opts(title=...)",),
     **dict.fromkeys(("figsize", "width", "height"), ("figure.save(path, width_mm=...)",)),
-    "genes": ("ds.genobit.plot.region(association, genes=...)",),
     **{name: (_LIMITS.format(name),) for name in ("variants_0", "variants_1", "min_gap")},
     **{name: (_LIMITS.format(name),) for name in ("prefilter", "min_n", "min_count")},
     **{name: (_EFFORT.format(name),) for name in ("replicates", "iterations", "patience")},

@@ -104,6 +104,28 @@ def read_genes(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
     return table.sort_values(["contig", "start"], kind="stable", ignore_index=True)
 
 
+def genes_in(
+    source: Any, contig: str, start: float, end: float, contigs: Iterable[str] = ()
+) -> tuple[pd.DataFrame, str]:
+    """Return the genes that overlap a window, and a sentence if its contig has no gene at all.
+
+    Source and contigs are those of `read_genes`. The contig "" is the only one of unnamed data.
+    Raises ValueError if genes of several contigs overlap such a window.
+    """
+    table = read_genes(source, contigs)
+    there = (table["end"] >= start) & (table["start"] <= end)
+    if contig:
+        there &= table["contig"] == contig
+    found = table[there].reset_index(drop=True)
+    if found["contig"].nunique() > 1:
+        several = ", ".join(found["contig"].unique()[:8])
+        raise ValueError(
+            f"the variants have no contig, and genes of the contigs {several} have their "
+            "positions: give the genes of one contig, or assign variant_contig"
+        )
+    return found, lacks_contig(table, contig) if contig else ""
+
+
 def lacks_contig(table: pd.DataFrame, contig: str) -> str:
     """Return a sentence for genes of other contigs only; "" if the contig has a gene."""
     known = list(table["contig"].unique())

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import bokeh
 import holoviews as hv
 from bokeh.embed import json_item
-from bokeh.models import Axis, Plot
+from bokeh.models import Axis, Plot, Toolbar
 from bokeh.models.annotations import Title
 from bokeh.models.tools import SelectTool
 from bokeh.models.widgets import Widget
@@ -214,10 +214,11 @@ def drawn(plot: Any) -> Any:
         # Selection tools are useful only in explorers, which pass a selection on to other views.
         tools = [tool for tool in figure.toolbar.tools if not isinstance(tool, SelectTool)]
         figure.toolbar.update(tools=tools, active_drag="auto")
-        figure.toolbar.logo = None
         # HoloViews makes figures with a frame size "fixed", and Bokeh then misses the total size.
         if figure.sizing_mode == "fixed" and figure.width is None:
             figure.sizing_mode = None
+    for bar in model.select({"type": Toolbar}):
+        bar.logo = None  # that of a layout too
     make_readable(model)
     return model
 

@@ -55,8 +55,9 @@ def _resize(picture: Any, scale: float) -> None:
 
 def _darken(picture: Any) -> None:
     # A table is HTML and follows the theme of the page.
-    if not isinstance(picture, hv.Table):
-        with_hooks(picture, dark)
+    for part in picture if isinstance(picture, hv.Layout) else [picture]:
+        if not isinstance(part, hv.Table):
+            with_hooks(part, dark)
 
 
 def dark(plot: Any, _element: Any) -> None:

@@ -275,6 +275,8 @@ EXEMPT = {
     "plots.allele_frequency_spectrum allele_frequency": UNORDERED,
     "plots.degree_histogram degree": UNORDERED,
     "plots.grm_heatmap selected": PLACES,
+    "plots.ld_heatmap genes": "is drawn at its own positions",
+    "plots.ld_triangle genes": "is drawn at its own positions",
     "plots.ld_heatmap selected": PLACES,
     "plots.ld_triangle selected": PLACES,
     "plots.tanglegram right": RESULT,

@@ -80,7 +80,7 @@ class LDFiles(LDTraits):
         """Return the picture in view as a figure for papers."""
         self.refresh()
         matrix, look = self._now().matrix, self._look()
+        association, genes = self._given["association"], self._given["genes"]
         if self.view == "square":
-            return square_figure(matrix, look)
-        given = self._given["association"], self._given["genes"]
-        return triangle_figure(self, matrix, look, *given)
+            return square_figure(matrix, look, genes)
+        return triangle_figure(self, matrix, look, association, genes)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from genobit.ld.explorer.region import region_text
 from genobit.ld.methods.region import region_view
 from genobit.ld.plots.drawing import square, triangle
+from genobit.ld.plots.genes import under_genes
 from genobit.ld.plots.heatmap import overlay
 from genobit.visual.figure import Figure
 from genobit.visual.style import WIDTH
@@ -26,10 +27,10 @@ MAX_PIXELS = 1_000
 def triangle_figure(
     explorer: LDTraits, matrix: xr.DataArray, look: PictureOptions, association: Any, genes: Any
 ) -> Figure:
-    """Return the triangle in view, with the association and the genes above it if possible.
+    """Return the triangle in view under its genes, and under the association if possible.
 
     The association needs a lead variant in view. The triangle must be evenly spaced and not
-    thinned. Otherwise, the figure has only the triangle.
+    thinned. Otherwise, the figure has no association.
     """
     look = replace(look, max_pixels=MAX_PIXELS)
     ds, lead = explorer._cohort.bits, explorer.lead
@@ -47,7 +48,7 @@ def triangle_figure(
         if association is None or not whole:
             from genobit.ld.plots.paper_ld import triangle_of
 
-            return triangle_of(matrix, look)
+            return triangle_of(matrix, look, genes=genes)
         from genobit.ld.plots.region import paper_region
 
         view = region_view(ds, association, genetic_map=None, p=None, log10=False, **arguments)
@@ -55,16 +56,17 @@ def triangle_figure(
             view, threshold=look.threshold, aggregate=look.aggregate, selected=look.selected
         )
 
-    return Figure(overlay(triangle(matrix, look, "down"), WIDTH // 2), paper)
+    picture = overlay(triangle(matrix, look, "down"), WIDTH // 2)
+    return Figure(under_genes(matrix, look, genes, picture), paper)
 
 
-def square_figure(matrix: xr.DataArray, look: PictureOptions) -> Figure:
-    """Return the square in view."""
+def square_figure(matrix: xr.DataArray, look: PictureOptions, genes: Any) -> Figure:
+    """Return the square in view under its genes."""
     look = replace(look, max_pixels=MAX_PIXELS)
 
     def paper() -> Paper:
         from genobit.ld.plots.paper_ld import heatmap_of
 
-        return heatmap_of(matrix, look)
+        return heatmap_of(matrix, look, genes)
 
-    return Figure(overlay(square(matrix, look), WIDTH), paper)
+    return Figure(under_genes(matrix, look, genes, overlay(square(matrix, look), WIDTH)), paper)

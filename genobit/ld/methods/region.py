@@ -14,7 +14,7 @@ from genobit.data import columns, labels, layouts, model
 from genobit.data import selection_by_label as by_label
 from genobit.data.contigs import contigs_in
 from genobit.data.regions import known_contig, parse_region
-from genobit.io.genes import lacks_contig, read_genes
+from genobit.io.genes import genes_in
 from genobit.io.genetic_map import read_genetic_map
 from genobit.io.tables import read_text
 from genobit.ld.association import Matched, Variants, match
@@ -109,7 +109,9 @@ def region_view(
     matrix = bits.genobit.ld(statistic, compute=True)
     found = bits.genobit.ld_blocks(min_maf=min_maf) if blocks is True else blocks or None
     contig, start, end = window
-    there, no_genes = _genes(genes, window, study.variants)
+    there, no_genes = None, ""
+    if genes is not None:
+        there, no_genes = genes_in(genes, *window, study.variants.known)
     return RegionView(
         contig,
         start,
@@ -309,20 +311,6 @@ def _stronger(study: Study, members: np.ndarray, strength: np.ndarray) -> str:
     if np.isnan(all_).all() or np.nanmax(all_) <= np.nanmax(np.append(strength, -1.0)):
         return ""
     return study.name_of(int(members[np.nanargmax(all_)]))
-
-
-def _genes(
-    genes: Any, window: tuple[str, float, float], variants: Variants
-) -> tuple[pd.DataFrame | None, str]:
-    """Return the genes that overlap the window, and a sentence if the contig has none at all."""
-    if genes is None:
-        return None, ""
-    table = read_genes(genes, variants.known)
-    contig, start, end = window
-    there = (table["contig"] == contig) | (not contig)
-    there &= (table["end"] >= start) & (table["start"] <= end)
-    lacking = lacks_contig(table, contig) if contig else ""
-    return table[there].reset_index(drop=True), lacking
 
 
 def _rates(

@@ -106,6 +106,14 @@ class Drawing:
     ylabel: str
 
 
+def check_apex(apex: str, genes: Any) -> None:
+    """Raise ValueError for an unknown apex, and for genes on top of the apex."""
+    if apex not in {"up", "down"}:
+        raise ValueError(f'apex is {apex!r}; use "up" or "down"')
+    if apex == "up" and genes is not None:
+        raise ValueError('genes= are drawn over the base of a triangle: leave apex="up" out')
+
+
 def square(r2: xr.DataArray, look: PictureOptions) -> Drawing:
     """Draw two sets of variants against each other, from an LD result (rows, columns)."""
     matrix, scale = computed(r2)

@@ -9,11 +9,15 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import HoverTool
 
+from genobit.ld.plots.result import genes_over
 from genobit.visual.style import POINT_COLOUR, WIDTH, few_marks, margins, number
 from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
+
+    from genobit.ld.plots.drawing import PictureOptions
 
 #: Rows for genes with names; one more row below holds the other genes.
 LANES = 5
@@ -76,6 +80,32 @@ def gene_track(
         "text": np.array([texts[k] for k in named], dtype=object),
     }
     return _drawn(bars, labels, len(shown) - len(named), lanes)
+
+
+def under_genes(
+    r2: xr.DataArray, look: PictureOptions, genes: Any, picture: hv.Overlay
+) -> hv.Overlay | hv.Layout:
+    """Return a picture of LD below the genes of its x axis; the picture alone without genes.
+
+    ``genes`` is a source of `genobit.io.genes.read_genes`.
+    """
+    if genes is None:
+        return picture
+    table, lacking = genes_over(r2, genes)
+    position = r2["variant_position_1"].values
+    bins = look.lay_out(position)
+    extent = bins.start, bins.stop
+    spaced: dict[str, Any] = {}
+    if look.axis == "rank":
+        spaced = {"position": position, "at": look.coordinates(position)}
+    track = gene_track(table, extent, **spaced)
+    rows = 1 - round(float(track.Segments.I["y"].min(initial=0.0)))
+    track = track.opts(ylim=(0.2 - rows, 0.5), frame_height=26 * rows + 8)
+    if not len(table):
+        track = track.opts(title=f"{lacking or 'No gene in the region'}.")
+    # The rows of the genes are no places of the picture.
+    own = track.redim(y="row", y1="row_1")
+    return (own + picture).cols(1)
 
 
 def label_lanes(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 
-from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
+from genobit.ld.plots.drawing import Drawing, PictureOptions, check_apex, square, triangle
+from genobit.ld.plots.genes import under_genes
 from genobit.ld.plots.outlines import BLOCK_COLOUR
 from genobit.visual.style import LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR, WIDTH, margins
 
@@ -33,7 +34,8 @@ def ld_heatmap(
     lead: int | str | None = None,
     selected: Sequence[int] | Sequence[str] = (),
     blocks: xr.Dataset | None = None,
-) -> hv.Overlay:
+    genes: Any = None,
+) -> hv.Overlay | hv.Layout:
     """Draw LD of two sets of variants, or of one set with itself, as a heatmap.
 
     Parameters
@@ -56,15 +58,20 @@ def ld_heatmap(
         More variants to mark: their ids or indices.
     blocks
         Result of `.genobit.ld_blocks()`, whose blocks are outlined.
+    genes
+        Genes to draw above the picture: the path of a GFF3 file, or a table with the columns
+        contig, start and end, and optionally name and strand. Positions count from 1.
 
     Returns
     -------
-    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead).
+    hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead). With `genes`,
+    an hv.Layout of the genes and this picture.
 
     Raises
     ------
     ValueError
-        If `r2` is not an LD result, or has no variant.
+        If `r2` is not an LD result, or has no variant. With `genes`, for variants of several
+        contigs.
 
     Examples
     --------
@@ -82,7 +89,7 @@ def ld_heatmap(
     (-0.5, -0.5, 1.5, 1.5)
     """
     look = PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
-    return overlay(square(r2, look), WIDTH)
+    return under_genes(r2, look, genes, overlay(square(r2, look), WIDTH))
 
 
 def ld_triangle(
@@ -96,7 +103,8 @@ def ld_triangle(
     lead: int | str | None = None,
     selected: Sequence[int] | Sequence[str] = (),
     blocks: xr.Dataset | None = None,
-) -> hv.Overlay:
+    genes: Any = None,
+) -> hv.Overlay | hv.Layout:
     """Draw the pairs of one set of variants as a triangle under (or over) the chromosome.
 
     Each cell is a pair of variants, placed midway between them. Its distance from the base is the
@@ -106,7 +114,7 @@ def ld_triangle(
     ----------
     r2
         Result of `.genobit.ld()` without `other`, dims (variants_0, variants_1).
-    axis, threshold, max_pixels, aggregate, lead, selected, blocks
+    axis, threshold, max_pixels, aggregate, lead, selected, blocks, genes
         As for `ld_heatmap`.
     apex
         "down" draws the triangle under its base, "up" over it.
@@ -114,12 +122,13 @@ def ld_triangle(
     Returns
     -------
     hv.Image * hv.Segments (blocks) * hv.Segments (selected) * hv.Segments (lead). A pixel of
-    the image is the index of its colour, not a value.
+    the image is the index of its colour, not a value. With `genes`, an hv.Layout of the genes and
+    this picture.
 
     Raises
     ------
     ValueError
-        If the two sets of variants differ, or as for `ld_heatmap`.
+        If the two sets of variants differ, for `genes` with the apex "up", or as for `ld_heatmap`.
 
     Examples
     --------
@@ -136,10 +145,9 @@ def ld_triangle(
     >>> ld_triangle(r2).Image.I.bounds.lbrt()
     (-0.5, -2.0, 1.5, 0.0)
     """
-    if apex not in {"up", "down"}:
-        raise ValueError(f'apex is {apex!r}; use "up" or "down"')
+    check_apex(apex, genes)
     look = PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
-    return overlay(triangle(r2, look, apex), WIDTH // 2)
+    return under_genes(r2, look, genes, overlay(triangle(r2, look, apex), WIDTH // 2))
 
 
 def overlay(drawing: Drawing, height: int, **key: Any) -> hv.Overlay:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.ld.plots.drawing import PictureOptions, description
+from genobit.ld.plots.drawing import PictureOptions, check_apex, description
+from genobit.ld.plots.paper_genes import Roof, roof_of
 from genobit.ld.plots.paper_map import colour_bar, draw_square, draw_triangle
 from genobit.ld.plots.paper_text import LINE, beside_apex
 from genobit.ld.plots.result import axis_label, computed
@@ -43,22 +44,23 @@ def paper_triangle(
     lead: int | str | None = None,
     selected: Sequence[int] | Sequence[str] = (),
     blocks: xr.Dataset | None = None,
+    genes: Any = None,
 ) -> Paper:
     """Return the triangle of one set of variants, for a page; options as `ld_triangle`."""
-    if apex not in {"up", "down"}:
-        raise ValueError(f'apex is {apex!r}; use "up" or "down"')
-    return triangle_of(
-        r2, PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks), apex
-    )
+    check_apex(apex, genes)
+    look = PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
+    return triangle_of(r2, look, apex, genes)
 
 
-def triangle_of(r2: xr.DataArray, look: PictureOptions, apex: Shape = "down") -> Paper:
+def triangle_of(
+    r2: xr.DataArray, look: PictureOptions, apex: Shape = "down", genes: Any = None
+) -> Paper:
     """Return the triangle of one set of variants, or of a part of it, for a page."""
     matrix, _ = computed(r2)
-    notes = _notes(matrix, look)
+    notes, roof = _notes(matrix, look), roof_of(matrix, look, genes)
     return Paper(
-        lambda axes: _triangle(axes, matrix, look, apex, notes),
-        lambda width: _triangle_height(width, notes),
+        lambda axes: _triangle(axes, matrix, look, apex, notes, roof),
+        lambda width: _triangle_height(width, notes, roof),
         whole=True,
     )
 
@@ -73,23 +75,23 @@ def paper_heatmap(
     lead: int | str | None = None,
     selected: Sequence[int] | Sequence[str] = (),
     blocks: xr.Dataset | None = None,
+    genes: Any = None,
 ) -> Paper:
     """Return the heatmap of two sets of variants, for a page; options as `ld_heatmap`."""
-    return heatmap_of(
-        r2, PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
-    )
+    look = PictureOptions(axis, threshold, max_pixels, aggregate, lead, selected, blocks)
+    return heatmap_of(r2, look, genes)
 
 
-def heatmap_of(r2: xr.DataArray, look: PictureOptions) -> Paper:
+def heatmap_of(r2: xr.DataArray, look: PictureOptions, genes: Any = None) -> Paper:
     """Return the heatmap of two sets of variants, or of parts of them, for a page."""
     matrix, _ = computed(r2)
-    notes = _notes(matrix, look)
+    notes, roof = _notes(matrix, look), roof_of(matrix, look, genes)
     rows, columns = matrix.shape
     # A single variant against many is a band, neither thinner nor higher than this.
     ratio = float(np.clip(rows / columns, 0.15, 2.0))
     return Paper(
-        lambda axes: _square(axes, matrix, look, ratio, notes),
-        lambda width: _square_height(width, ratio, notes),
+        lambda axes: _square(axes, matrix, look, ratio, notes, roof),
+        lambda width: _square_height(width, ratio, notes, roof),
         whole=True,
     )
 
@@ -104,36 +106,62 @@ def _notes(matrix: xr.DataArray, look: PictureOptions) -> list[str]:
     return [what, *(text[:1].upper() + text[1:] for text in shown)]
 
 
-def _triangle_height(width: float, notes: list[str]) -> float:
-    half = (width - _BESIDE - _RIGHT - 2 * MARGIN) / 2
-    return half + _ALONG + 2 * MARGIN + _below(width, notes, half)
+def _across(width: float) -> float:
+    """Return the width of a triangle on a page."""
+    return max(width - _BESIDE - _RIGHT - 2 * MARGIN, 1.0)
 
 
-def _below(width: float, notes: list[str], half: float) -> float:
+def _triangle_height(width: float, notes: list[str], roof: Roof | None) -> float:
+    across = _across(width)
+    return across / 2 + _above(across, roof) + 2 * MARGIN + _below(width, notes, roof)
+
+
+def _above(across: float, roof: Roof | None) -> float:
+    """Return the room in millimetres for the position axis, with the genes."""
+    return _ALONG if roof is None else roof.height(across)
+
+
+def _with_genes(notes: list[str], across: float, roof: Roof | None) -> list[str]:
+    return notes if roof is None else [*notes, *roof.notes(across)]
+
+
+def _below(width: float, notes: list[str], roof: Roof | None) -> float:
     """Return the room in millimetres for notes that do not fit beside the apex."""
-    if beside_apex(notes, half) is not None:
+    across = _across(width)
+    notes = _with_genes(notes, across, roof)
+    if beside_apex(notes, across / 2) is not None:
         return 0.0
     return LINE * len(wrapped("; ".join(notes), width - 2 * MARGIN)) + 1.0
 
 
 def _triangle(
-    axes: Axes, matrix: xr.DataArray, look: PictureOptions, apex: Shape, notes: list[str]
+    axes: Axes,
+    matrix: xr.DataArray,
+    look: PictureOptions,
+    apex: Shape,
+    notes: list[str],
+    roof: Roof | None,
 ) -> None:
     axes.axis("off")
     page_width, page_height = size_of(axes)
-    below = _below(page_width, notes, (page_width - _BESIDE - _RIGHT - 2 * MARGIN) / 2)
-    across = page_width - _BESIDE - _RIGHT - 2 * MARGIN
-    across = max(min(across, 2 * (page_height - _ALONG - 2 * MARGIN - below)), 1.0)
+    across = _across(page_width)
+    taken = _above(across, roof) + 2 * MARGIN + _below(page_width, notes, roof)
+    across = max(min(across, 2 * (page_height - taken)), 1.0)
     half = across / 2
-    top = MARGIN + (_ALONG if apex == "down" else 0.0)
+    top = MARGIN + (_above(across, roof) if apex == "down" else 0.0)
     shown = panel(axes, MARGIN + _BESIDE, top, across, half)
     draw_triangle(shown, matrix, look, apex)
     _name_axes(shown, matrix, look, apex)
+    if roof is not None:
+        shown.set(xticks=[], xlabel="")
+        shown.spines["top"].set_visible(False)
+        roof.draw(axes, MARGIN + _BESIDE, MARGIN, across)
     _, scale = computed(matrix)
     wide = float(np.clip(0.2 * across, 14.0, 30.0))
     from_top = half - 5.5 if apex == "down" else 4.5
     box = (3.0, from_top, wide, 2.2)
     colour_bar(shown, scale, str(matrix.name), look.threshold, box)
+    notes = _with_genes(notes, across, roof)
     lines = beside_apex(notes, half)
     if lines is None:
         lines = wrapped("; ".join(notes), page_width - 2 * MARGIN)
@@ -194,27 +222,42 @@ def _position_ticks(axes: Axes, matrix: xr.DataArray, look: PictureOptions, side
         along.get_major_formatter().set_useOffset(False)  # type: ignore[attr-defined]
 
 
-def _square_height(width: float, ratio: float, notes: list[str]) -> float:
+def _square_height(width: float, ratio: float, notes: list[str], roof: Roof | None) -> float:
     across = width - _BESIDE - _BAR - 2 * MARGIN
-    above = LINE * len(wrapped("; ".join(notes), width - 2 * MARGIN)) + 1.5
+    _, above = _over_square(width, across, notes, roof)
     return across * ratio + above + _ALONG + 2 * MARGIN
 
 
+def _over_square(
+    width: float, across: float, notes: list[str], roof: Roof | None
+) -> tuple[list[str], float]:
+    """Return the lines of notes, and the room in millimetres for them and the genes."""
+    lines = wrapped("; ".join(_with_genes(notes, across, roof)), width - 2 * MARGIN)
+    return lines, LINE * len(lines) + 1.5 + (0.0 if roof is None else roof.height(across))
+
+
 def _square(
-    axes: Axes, matrix: xr.DataArray, look: PictureOptions, ratio: float, notes: list[str]
+    axes: Axes,
+    matrix: xr.DataArray,
+    look: PictureOptions,
+    ratio: float,
+    notes: list[str],
+    roof: Roof | None,
 ) -> None:
     axes.axis("off")
     page_width, page_height = size_of(axes)
-    lines = wrapped("; ".join(notes), page_width - 2 * MARGIN)
-    above = LINE * len(lines) + 1.5
     across = page_width - _BESIDE - _BAR - 2 * MARGIN
+    lines, above = _over_square(page_width, across, notes, roof)
     across = max(min(across, (page_height - above - _ALONG - 2 * MARGIN) / ratio), 1.0)
+    lines, above = _over_square(page_width, across, notes, roof)
     high = across * ratio
     shown = panel(axes, MARGIN + _BESIDE, MARGIN + above, across, high)
     draw_square(shown, matrix, look)
     _position_ticks(shown, matrix, look, 1)
     _position_ticks(shown, matrix, look, 0)
     write_lines(axes, lines, MARGIN, MARGIN, "left")
+    if roof is not None:
+        roof.draw(axes, MARGIN + _BESIDE, MARGIN + above - roof.height(across), across)
     _, scale = computed(matrix)
     bar = (MARGIN + _BESIDE + across + 2.5, MARGIN + above + 4, 2.2, min(high - 4, 30.0))
     colour_bar(axes, scale, str(matrix.name), look.threshold, bar)

@@ -8,6 +8,7 @@ import numpy as np
 
 from genobit.ld.methods.region import RegionView, region_view
 from genobit.ld.plots.drawing import PictureOptions
+from genobit.ld.plots.paper_genes import evenly
 from genobit.ld.plots.paper_ld import write_lines
 from genobit.ld.plots.paper_map import colour_bar, draw_triangle
 from genobit.ld.plots.paper_text import LINE
@@ -166,10 +167,11 @@ def _draw(
     axes.axis("off")
     layout = fitting(layout_of, *size_of(axes))
     draw_association(axes, view, layout, significance)
-    genes = draw_genes(axes, view, layout)
-    draw_connectors(axes, view, layout)
+    genes = draw_genes(axes, view.genes, layout, view.position[view.lead])
+    below = evenly(look, view.position, layout.across)
+    draw_connectors(axes, view.position, below, layout, view.lead)
     _triangle(axes, view, layout, look)
-    tops = [MARGIN, layout.genes_top, layout.triangle_top]
+    tops = [MARGIN, layout.genes_top, layout.map_top]
     if genes is None:
         del tops[1]
     for text, top in zip("abc", tops, strict=False):
@@ -177,7 +179,7 @@ def _draw(
 
 
 def _triangle(axes: Axes, view: RegionView, layout: Layout, look: PictureOptions) -> None:
-    shown = panel(axes, layout.left, layout.triangle_top, layout.across, layout.half)
+    shown = panel(axes, layout.left, layout.map_top, layout.across, layout.half)
     shown.axis("off")
     draw_triangle(shown, view.matrix, look, "down")
     _label_blocks(shown, view, layout, look.blocks)

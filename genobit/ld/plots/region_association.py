@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
-from genobit.data.contigs import chromosome
 from genobit.ld.plots.region_layout import LEAD, MARK, NO_VALUE, ROW, TITLE, Layout, short_name
+from genobit.ld.plots.region_tracks import name_positions
 from genobit.visual.paper.page import MARGIN, panel, size_of
 from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import (
@@ -67,7 +67,7 @@ def draw_association(
         )
     shown.set_ylabel("$-\\log_{10}\\,P$", parse_math=True)
     shown.yaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
-    _position_axis(shown, view)
+    name_positions(shown, view.contig, view.start, view.end)
     _draw_legend(axes, layout)
     return shown
 
@@ -225,18 +225,6 @@ def _power(p: float) -> str:
 def significance_note(significance: float) -> str:
     """Return a note about the line of significance."""
     return f"Dashed line: P = {significance:.3g}".replace("e-0", "e-")
-
-
-def _position_axis(axes: Axes, view: RegionView) -> None:
-    span = max(view.end - view.start, 1.0) / 1e6
-    axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
-    digits = int(np.clip(np.ceil(-np.log10(span / 8)), 0, 6))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.{digits}f}"))
-    bare = chromosome(view.contig)
-    kind = "chromosome" if bare.isdigit() or bare in {"X", "Y", "MT", "Z", "W"} else "contig"
-    name = bare if kind == "chromosome" else view.contig
-    where = f" on {kind} {name}" if name else ""
-    axes.set_xlabel(f"Position{where} (Mb)")
 
 
 def _draw_rates(axes: Axes, found: tuple[np.ndarray, np.ndarray], layout: Layout) -> None:

@@ -17,6 +17,8 @@ from genobit.visual.tokens import BASE_PT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
+
     from genobit.ld.methods.region import RegionView
 
 #: Room for the ticks and names of the y axes, and to the right without such an axis.
@@ -47,13 +49,37 @@ class GeneLanes:
     rows: int
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Places of panels in millimetres from the upper left corner of the page."""
+@dataclass(frozen=True, kw_only=True)
+class Tracks:
+    """Genes and connectors over a map of LD, in millimetres from the upper left of the page."""
 
     left: float
     across: float
     """Width of all panels."""
+    genes_top: float
+    genes: GeneLanes | None
+    connectors_top: float
+    connectors: float
+    map_top: float
+    low: float
+    """Position in base pairs at the left end of the panels."""
+    high: float
+
+    def places(self, position: np.ndarray | float) -> np.ndarray:
+        """Return the distance of positions in base pairs from the left of the panels."""
+        return (np.asarray(position, "f8") - self.low) * (self.across / (self.high - self.low))
+
+    @property
+    def notes(self) -> list[str]:
+        """What the genes do not show."""
+        unnamed = 0 if self.genes is None else int((~self.genes.named).sum())
+        return [f"{number(unnamed, 'gene')} without a name, in the last row"] if unnamed else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout(Tracks):
+    """Places of the panels of a regional association."""
+
     legend: list[list[tuple[float, str, int]]]
     """Rows of entries: place from the left of the panels, text, and bin.
 
@@ -61,28 +87,16 @@ class Layout:
     """
     association_top: float
     association: float
-    genes_top: float
-    genes: GeneLanes | None
-    connectors_top: float
-    connectors: float
-    triangle_top: float
     beside: list[str]
     """Notes beside the apex."""
     below: list[str]
     """Notes below the triangle, if they do not fit beside the apex."""
     height: float
-    low: float
-    """Position in base pairs at the left end of the panels."""
-    high: float
 
     @property
     def half(self) -> float:
         """Height of the triangle."""
         return self.across / 2
-
-    def places(self, position: np.ndarray | float) -> np.ndarray:
-        """Return the distance of positions in base pairs from the left of the panels."""
-        return (np.asarray(position, "f8") - self.low) * (self.across / (self.high - self.low))
 
 
 TITLE, LEAD, NO_VALUE = -1, 5, 6
@@ -96,22 +110,55 @@ def lay_out(view: RegionView, notes: list[str], width: float) -> Layout:
     legend = _legend(view, across)
     top = MARGIN + ROW * len(legend) + 1.0
     association = float(np.clip(0.255 * across, 26.0, 42.0))
-    pad = max(0.008 * (view.end - view.start), 5.0)
-    low, high = view.start - pad, view.end + pad
-    genes = _lanes(view, low, high, across)
-    genes_top = top + association + _TICKS
-    connectors_top = genes_top + (0.0 if genes is None else genes.rows * LANE + 2.0)
-    connectors = min(_CONNECTORS, 0.1 * across)
-    triangle_top = connectors_top + connectors
-    if genes is not None and (unnamed := int((~genes.named).sum())):
-        notes = [*notes, f"{number(unnamed, 'gene')} without a name, in the last row"]
+    tracks = lay_out_tracks(
+        view.genes, padded(view.start, view.end), left, top + association + _TICKS, across
+    )
+    notes = [*notes, *tracks.notes]
     beside = beside_apex(notes, across / 2)
     below = wrapped("; ".join(notes), width - 2 * MARGIN) if beside is None else []
-    bottom = triangle_top + across / 2 + (1.0 + LINE * len(below) if below else 0.0)
+    bottom = tracks.map_top + across / 2 + (1.0 + LINE * len(below) if below else 0.0)
     return Layout(
-        left, across, legend, top, association, genes_top, genes, connectors_top, connectors,
-        triangle_top, beside or [], below, bottom + MARGIN, low, high,
-    )  # fmt: skip
+        **vars(tracks),
+        legend=legend,
+        association_top=top,
+        association=association,
+        beside=beside or [],
+        below=below,
+        height=bottom + MARGIN,
+    )
+
+
+def padded(start: float, end: float) -> tuple[float, float]:
+    """Return the ends of panels that show all variants from start to end, in base pairs."""
+    pad = max(0.008 * (end - start), 5.0)
+    return start - pad, end + pad
+
+
+def lay_out_tracks(
+    genes: pd.DataFrame | None,
+    ends: tuple[float, float],
+    left: float,
+    top: float,
+    across: float,
+    *,
+    lines: bool = True,
+) -> Tracks:
+    """Return the places of genes and, with ``lines``, of connectors between ends in base pairs."""
+    low, high = ends
+    lanes = lanes_of(genes, low, high, across)
+    connectors_top = top + (0.0 if lanes is None else lanes.rows * LANE + 2.0)
+    connectors = min(_CONNECTORS, 0.1 * across) if lines else 0.0
+    return Tracks(
+        left=left,
+        across=across,
+        genes_top=top,
+        genes=lanes,
+        connectors_top=connectors_top,
+        connectors=connectors,
+        map_top=connectors_top + connectors,
+        low=low,
+        high=high,
+    )
 
 
 def fitting(layout: Callable[[float], Layout], width: float, height: float) -> Layout:
@@ -160,8 +207,10 @@ def _legend(view: RegionView, across: float) -> list[list[tuple[float, str, int]
     return rows
 
 
-def _lanes(view: RegionView, low: float, high: float, across: float) -> GeneLanes | None:
-    table = view.genes
+def lanes_of(
+    table: pd.DataFrame | None, low: float, high: float, across: float
+) -> GeneLanes | None:
+    """Return the rows and ends of genes over a stretch in base pairs; None without a gene."""
     if table is None or not len(table):
         return None
     scale = across / (high - low)

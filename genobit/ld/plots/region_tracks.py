@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from genobit.data.contigs import chromosome
 from genobit.ld.plots.paper_map import cased
-from genobit.ld.plots.region_layout import BAR, LANE, GeneLanes, Layout
+from genobit.ld.plots.region_layout import BAR, LANE, GeneLanes, Tracks
 from genobit.visual.paper.page import panel
 from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import (
@@ -21,9 +23,9 @@ from genobit.visual.tokens import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
-    from genobit.ld.methods.region import RegionView
     from genobit.ld.plots.outlines import Lines
 
 #: Length of the tip of a gene, and distance and half height of the signs of its strand.
@@ -32,9 +34,14 @@ _TIP, _STEP, _SIGN = 1.5, 3.2, 0.65
 _NAME = 3.2
 
 
-def draw_genes(axes: Axes, view: RegionView, layout: Layout) -> Axes | None:
-    """Draw genes with italic names; a gene that the window cuts has no tip there."""
-    lanes, table = layout.genes, view.genes
+def draw_genes(
+    axes: Axes, table: pd.DataFrame | None, layout: Tracks, lead: float | None
+) -> Axes | None:
+    """Draw genes with italic names; a gene that the window cuts has no tip there.
+
+    A line marks the position of the lead variant.
+    """
+    lanes = layout.genes
     if lanes is None or table is None:
         return None
     height = lanes.rows * LANE + 2.0
@@ -63,7 +70,8 @@ def draw_genes(axes: Axes, view: RegionView, layout: Layout) -> Axes | None:
     shown.add_collection(
         LineCollection(signs, colors=LIGHT.paper, linewidths=AXIS_PT * 1.2, capstyle="round")
     )
-    _mark_lead(shown, view, layout, lanes, height)
+    if lead is not None:
+        _mark_lead(shown, float(layout.places(lead)), lanes, height)
     return shown
 
 
@@ -102,11 +110,8 @@ def _signs(
     ]
 
 
-def _mark_lead(
-    axes: Axes, view: RegionView, layout: Layout, lanes: GeneLanes, height: float
-) -> None:
+def _mark_lead(axes: Axes, x: float, lanes: GeneLanes, height: float) -> None:
     """Draw a line at the lead variant, interrupted by names of genes."""
-    x = float(layout.places(view.position[view.lead]))
     rows = []
     for k in np.flatnonzero(lanes.named).tolist():
         left = float(lanes.name_left[k])
@@ -127,24 +132,38 @@ def _mark_lead(
     )
 
 
-def draw_connectors(axes: Axes, view: RegionView, layout: Layout) -> Axes:
-    """Draw lines from the positions of the variants to their evenly spaced places."""
+def draw_connectors(
+    axes: Axes, position: np.ndarray, below: np.ndarray, layout: Tracks, lead: int | None
+) -> Axes:
+    """Draw lines from the positions of variants to their places ``below``, in millimetres."""
     shown = panel(axes, layout.left, layout.connectors_top, layout.across, layout.connectors)
     shown.axis("off")
     shown.set(xlim=(0, layout.across), ylim=(layout.connectors, 0))
-    count = len(view.position)
-    above = layout.places(view.position)
-    below = (np.arange(count) + 0.5) * (layout.across / count)
+    above = layout.places(position)
     bend, foot = 0.12 * layout.connectors, 0.97 * layout.connectors
     lines = [
         [(a, 0.0), (a, bend), (b, foot)]
         for a, b in zip(above.tolist(), below.tolist(), strict=True)
     ]
     # More lines are thinner, so that they do not become a grey area.
-    width = HAIRLINE_PT * min(1.0, (2.5 * layout.across / count) ** 0.75)
+    width = HAIRLINE_PT * min(1.0, (2.5 * layout.across / len(position)) ** 0.75)
     shown.add_collection(LineCollection(lines, colors=OTHER_GROUP, linewidths=width))
     if layout.genes is not None:
         shown.plot([0, layout.across], [0, 0], color=LIGHT.ink, linewidth=AXIS_PT, clip_on=False)
-    (a, _), (_, b), (c, d) = lines[view.lead]
-    cased(shown, [(a, 0.0, a, b), (a, b, c, d)], LIGHT.accent, OUTLINE_PT)
+    if lead is not None:
+        (a, _), (_, b), (c, d) = lines[lead]
+        cased(shown, [(a, 0.0, a, b), (a, b, c, d)], LIGHT.accent, OUTLINE_PT)
     return shown
+
+
+def name_positions(axes: Axes, contig: str, start: float, end: float) -> None:
+    """Draw ticks in Mb and the name of an axis along a contig."""
+    span = max(end - start, 1.0) / 1e6
+    axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
+    digits = int(np.clip(np.ceil(-np.log10(span / 8)), 0, 6))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.{digits}f}"))
+    bare = chromosome(contig)
+    kind = "chromosome" if bare.isdigit() or bare in {"X", "Y", "MT", "Z", "W"} else "contig"
+    name = bare if kind == "chromosome" else contig
+    where = f" on {kind} {name}" if name else ""
+    axes.set_xlabel(f"Position{where} (Mb)")

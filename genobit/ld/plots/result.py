@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from genobit.data.contigs import contigs_of
 from genobit.data.labels import text
+from genobit.io.genes import genes_in
 from genobit.visual.style import Scale, scale_of, scale_with
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from genobit.visual.pixels import Axis
 
 DIMS = ("variants_0", "variants_1")
@@ -36,6 +39,28 @@ def computed(result: xr.DataArray) -> tuple[xr.DataArray, Scale]:
     statistic = str(result.attrs.get("statistic", result.name))
     matrix = result.compute().rename(statistic)
     return matrix, scale_with(matrix.values, scale_of(statistic))
+
+
+def genes_over(result: xr.DataArray, genes: Any) -> tuple[pd.DataFrame, str]:
+    """Return the genes over the variants along variants_1, and a sentence if there can be none.
+
+    ``genes`` is a source of `genobit.io.genes.read_genes`. Raises ValueError for variants of
+    several contigs, or not in the order of their positions.
+    """
+    contig, position = contig_name(result, 1), result["variant_position_1"].values
+    if contig == "…":
+        raise ValueError(
+            "genes= needs variants of one contig, and these are on several: select one, such as "
+            "ds.genobit.sel(variants='2').genobit.ld()"
+        )
+    descending = np.flatnonzero(np.diff(position) < 0)
+    if descending.size:
+        raise ValueError(
+            f"variant_position_1 falls at index {descending[0] + 1} of variants_1; genes= needs "
+            "ascending positions: sort the Dataset"
+        )
+    known = [contig] if contig else []
+    return genes_in(genes, contig, float(position[0]), float(position[-1]), known)
 
 
 def contig_name(result: xr.DataArray, side: int) -> str:
