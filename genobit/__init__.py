@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from genobit.epistasis.limits import EpistasisLimits
     from genobit.io.alignment import open_alignment
     from genobit.io.bgen import open_bgen
+    from genobit.io.concat import concat
     from genobit.io.gcta import open_gcta, to_gcta
     from genobit.io.measurements import measurements
     from genobit.io.pairs import open_pairs
@@ -63,6 +64,7 @@ _PUBLIC = {
     "PairTable": "genobit.data.pairs.table",
     "SearchEffort": "genobit.parsimony.effort",
     "Selection": "genobit.data.selection",
+    "concat": "genobit.io.concat",
     "get_options": "genobit.engine.options",
     "load_ipython_extension": "genobit.launcher.ipython",
     "measurements": "genobit.io.measurements",
@@ -97,6 +99,7 @@ __all__ = [
     "PairTable",
     "SearchEffort",
     "Selection",
+    "concat",
     "get_options",
     "load_ipython_extension",
     "measurements",

@@ -922,3 +922,21 @@ def _fails(
     if isnan(value) or value < 0:
         return False
     return value > limit if name == "max_dp" else value < limit
+
+
+def joined_alleles(ours: list[str], theirs: list[str]) -> tuple[list[str], str]:
+    """Alleles of a variant in two files together, and how those of the second file fit.
+
+    The second result is "as they are", "flipped", "ambiguous" or "conflict".
+    """
+    other = {"A": "T", "C": "G", "G": "C", "T": "A"}
+    here, there = [x for x in ours if x != "0"], [x for x in theirs if x != "0"]
+    most = max(len(here), len(there), 2)
+    straight = len({*here, *there}) <= most
+    turned = [other.get(x, "") for x in there]
+    bases = {*here, *there} <= other.keys()
+    crossed = bases and len({*here, *turned}) <= most
+    if straight:
+        doubtful = crossed and here and there and len({*here, *turned}) <= len({*here, *there})
+        return [*{*here, *there}], "ambiguous" if doubtful else "as they are"
+    return ([*{*here, *turned}], "flipped") if crossed else ([], "conflict")

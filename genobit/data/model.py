@@ -74,14 +74,9 @@ def require_label_dims(ds: xr.Dataset) -> None:
         if len(dims) == 1 and dim not in ds.sizes and strange[0] not in _GENOTYPE_DIMS:
             remedy = f"name the dimension, ds.rename({strange[0]}={dim!r})"
         if dim in dims:
-            names = (
-                f"Name the contigs of each Dataset, ds.assign({VARIANT_CONTIG}=({VARIANTS!r}, "
-                f"ds.{CONTIG_ID}.values[ds.{VARIANT_CONTIG}])).drop_vars({CONTIG_ID!r}). "
-            )
             remedy = (
-                f"xr.concat repeats labels along {strange[0]!r}. "
-                f"{names if CONTIG_ID in ds.variables else ''}Call xr.concat(datasets, "
-                f"{strange[0]!r}, data_vars='minimal', coords='minimal', compat='equals')"
+                f"xr.concat repeats labels along {strange[0]!r}; "
+                f"genobit.concat(datasets, {strange[0]!r}) joins Datasets by their labels"
             )
         msg = f"{name} has dimensions {dims}, expected ({dim!r},): {remedy}"
         raise ValueError(msg)

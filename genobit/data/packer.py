@@ -59,7 +59,7 @@ def pack(
     refuse = missing == "refuse" or _none_missing(calls)
     if chunk is None and rows == "variants":
         chunk = chunk_of_variants(len(numbers), layout.bits, len(layout.planes) + (not refuse))
-    planes = _file_planes(source, layout, chunk) if chosen is ds and not refuse else None
+    planes = file_planes(source, layout, chunk) if chosen is ds and not refuse else None
     if planes is None:
         along = (numbers, alleles, limits)
         planes = _call_planes(chosen, calls, layout, along, chunk, (refuse, haploid))
@@ -135,7 +135,7 @@ def _biallelic(
     return split, source, allele.astype(np.int8), limits.astype(np.int8)
 
 
-def _file_planes(
+def file_planes(
     calls: xr.DataArray, layout: Layout, chunk: int | None
 ) -> dict[str, da.Array] | None:
     """Return planes packed from the file of unchanged genotypes, or None for others."""

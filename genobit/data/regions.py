@@ -42,6 +42,10 @@ class Region:
         return f"{self.contig}:{self.start}-{'' if self.end is None else self.end}"
 
 
+class NoRecordError(ValueError):
+    """A file has no record in a region; another one of several files may have some."""
+
+
 def parse_region(text: str, contigs: Iterable[str] = (), default: str | None = None) -> Region:
     """Parse a region such as `2:136.5Mb-136.7Mb`, `chr22:16,051,497-16060000`, `X:5kb-` or `22`.
 

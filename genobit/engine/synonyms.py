@@ -146,7 +146,7 @@ ABSENT = {
     ),
     **dict.fromkeys(
         ("merge", "bmerge", "append", "concat"),
-        "genobit does not merge cohorts; plink --bmerge does. ds.genobit.join(table) adds columns",
+        "gb.concat([a, b]) joins cohorts, and ds.genobit.join(table) adds columns",
     ),
     **dict.fromkeys(("impute", "phase"), "genobit does not impute or phase; .to_vcf() writes VCF"),
 }

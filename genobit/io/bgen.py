@@ -22,6 +22,7 @@ from genobit.io.bgen_files._samples import FIRST_LINE, read_sample_file
 from genobit.io.bgen_files._source import STRIDE, BgenFile, alleles_of, flagged
 from genobit.io.kernels.bgen import PHASED, UNCERTAIN
 from genobit.io.kernels.bgen_labels import Labels
+from genobit.io.several import takes_several
 
 if TYPE_CHECKING:
     import os
@@ -32,6 +33,7 @@ _FIRST = "variant_allele[:, 1] (the first allele of the file, as ref='last' asks
 
 
 @own_words
+@takes_several
 def open_bgen(
     path: str | os.PathLike[str],
     *,
@@ -49,7 +51,8 @@ def open_bgen(
     Parameters
     ----------
     path
-        Path of the .bgen file.
+        Path of the .bgen file. A list of paths, or a pattern such as "chr*.bgen", joins files of
+        the same samples along the variants; see `concat`.
     sample
         Path of the .sample file. By default, sample ids are those of the .bgen file. If it has
         none, they are read from the .sample file of the same name in the same folder.

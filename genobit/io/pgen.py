@@ -25,6 +25,7 @@ from genobit.io.pgen_files._header import COUNTED_ALLELE, PROVISIONAL, Header, r
 from genobit.io.pgen_files._psam import read_samples
 from genobit.io.pgen_files._pvar import read_variants
 from genobit.io.plink import texts
+from genobit.io.several import takes_several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,6 +189,7 @@ class PgenFile:
 
 
 @own_words
+@takes_several
 def open_pgen(
     path: str | os.PathLike[str],
     *,
@@ -204,7 +206,8 @@ def open_pgen(
     ----------
     path
         Path of the .pgen file, or the common prefix of the three files. The variants may be in a
-        .pvar, .pvar.zst or .bim, the samples in a .psam or .fam.
+        .pvar, .pvar.zst or .bim, the samples in a .psam or .fam. A list of paths, or a pattern
+        such as "chr*.pgen", joins files of the same samples along the variants; see `concat`.
     dosages
         Whether to read `call_dosage` too.
     chunks

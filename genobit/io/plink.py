@@ -27,6 +27,7 @@ from genobit.io._plink_text import (
     without_skipped,
 )
 from genobit.io.ped import read_text
+from genobit.io.several import takes_several
 
 COUNTED_ALLELE = "variant_allele[:, 1] (A1, bim column 5)"
 
@@ -183,6 +184,7 @@ class _TextRows(BedFile):
 
 
 @own_words
+@takes_several
 def open_plink(
     path: str | os.PathLike[str], *, chunks: int | Literal["auto"] = "auto"
 ) -> xr.Dataset:
@@ -195,10 +197,11 @@ def open_plink(
     Parameters
     ----------
     path
-        Path of the .bed file, or the common prefix of the three files. A .ped or .tped is read into
-        memory at once, in two bits a call. From an address, such as "https://host/cohort.bed" or
-        "s3://bucket/cohort", only the needed parts of a .bed are downloaded. This needs the extra
-        "remote".
+        Path of the .bed file, or the common prefix of the three files. A list of paths, or a
+        pattern such as "chr*.bed", joins files of the same samples along the variants; see
+        `concat`. A .ped or .tped is read into memory at once, in two bits a call. From an address,
+        such as "https://host/cohort.bed" or "s3://bucket/cohort", only the needed parts of a .bed
+        are downloaded. This needs the extra "remote".
     chunks
         Variants per chunk of `call_genotype`; "auto" makes chunks of about 64 MB. A chunk
         has all samples.

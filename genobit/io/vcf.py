@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from genobit.engine.files import is_address, local_path
 from genobit.engine.own_words import own_words
 from genobit.io._zarr import open_store
+from genobit.io.several import takes_several
 from genobit.io.vcf_files.opened import Request, open_cached, open_uncached
 from genobit.io.vcf_files.source import Source
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 @own_words
+@takes_several
 def open_vcf(
     path: str | os.PathLike[str],
     *,
@@ -37,7 +39,8 @@ def open_vcf(
     ----------
     path
         .vcf, .vcf.gz (of bgzip or gzip) or .bcf, or an address such as `s3://bucket/chr22.vcf.gz`.
-        The content decides, not the name.
+        The content decides, not the name. A list of paths, or a pattern such as "chr*.vcf.gz",
+        joins files of the same samples along the variants; see `concat`.
     region
         `"2"`, `"chr2:136.5Mb-136.7Mb"`, `"2:136000000-136900000"` or `"2:136,000,000-"`, in bp, kb
         or Mb. All names of a chromosome match, such as "X" and "23". Records are selected by

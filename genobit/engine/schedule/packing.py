@@ -127,6 +127,15 @@ def stack_of(planes: Sequence[da.Array]) -> da.Array | None:
     return da.Array(planes[0].dask, name, ((len(planes),), *planes[0].chunks), planes[0].dtype)
 
 
+def joined_planes(parts: Sequence[DaskPlanes]) -> DaskPlanes:
+    """Return the planes of several files, their rows below each other."""
+    stacks = [stack_of(list(planes.values())) for planes in parts]
+    whole = [stack for stack in stacks if stack is not None]
+    if len(whole) == len(parts):
+        return _named(da.concatenate(whole, axis=1), tuple(parts[0]))
+    return {name: da.concatenate([each[name] for each in parts]) for name in parts[0]}
+
+
 def pack_calls(
     calls: da.Array,
     layout: Layout,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.data.regions import REGION_SYNTAX, Region, parse_region
+from genobit.data.regions import REGION_SYNTAX, NoRecordError, Region, parse_region
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ class InRegion:
         names = [*dict.fromkeys([*known, *self.declared])]
         region = parse_region(self.text, names)
         if region.contig in names:
-            return ValueError(f"{path} has no record in {region}. Positions count from 1.")
+            return NoRecordError(f"{path} has no record in {region}. Positions count from 1.")
         shown = ", ".join(names[:30]) + (f", ... ({len(names)} in all)" if len(names) > 30 else "")
         meant = did_you_mean(region.contig, names)
-        return ValueError(
+        return NoRecordError(
             f"{path} has no contig {region.contig!r}; it has {shown or 'none'}{meant} "
             f"{REGION_SYNTAX}"
         )
