@@ -13,6 +13,7 @@ import xarray as xr
 from genobit.data import labels, model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.contigs import comparable_contigs
+from genobit.data.strands import align
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from genobit.pca.components import Components
 
 COMPONENTS = "components"
-_UNKNOWN_ALLELES = ("", ".", "0", "nan")
-"""Codes in files for an allele that no call has."""
 
 
 class PCAMethods:
@@ -167,9 +166,9 @@ class PCAMethods:
         -------
             float64 (samples, components), lazy. Dosages are standardised with the allele
             frequencies p in ``pcs``, and missing calls are imputed with the mean dosage 2 p. If
-            ``pcs`` lists the two alleles of a variant in the opposite order, its dosage is flipped
-            to count the other allele. ``attrs["variants_flipped"]`` is the number of flipped
-            variants.
+            ``pcs`` lists the two alleles of a variant in the opposite order, its dosage counts the
+            other allele. Alleles of the other strand are matched too, as in `genobit.concat`.
+            ``attrs`` counts both: ``variants_exchanged`` and ``variants_flipped``.
 
         Raises
         ------
@@ -183,8 +182,7 @@ class PCAMethods:
         The samples of `pca` itself get the same scores as in ``pcs`` (with ``missing="mean"``).
         Scores of other samples are biased toward 0 (shrinkage; Lee, Zou and Wright 2010,
         doi:10.1214/10-AOS821). Shrinkage is stronger if ``pcs`` has few samples relative to its
-        variants. Therefore compare projected samples only with each other. Alleles are compared as
-        written; strands are not corrected.
+        variants. Therefore compare projected samples only with each other.
 
         Examples
         --------
@@ -199,11 +197,11 @@ class PCAMethods:
 
         _require_components(pcs)
         ds, _, samples = packed.by_samples(self._ds, tiled=False)
-        flipped = _matched(ds, pcs)
+        exchanged, flipped = _matched(ds, pcs)
         loadings = pcs["loadings"].transpose(model.VARIANTS, COMPONENTS).values
         counted = pcs.attrs.get("divisor") == DIVISORS[True]
         frequency = pcs["allele_frequency"].values
-        data = pca.project(samples, loadings, frequency, flipped, count_monomorphic=counted)
+        data = pca.project(samples, loadings, frequency, exchanged, count_monomorphic=counted)
         coords = {
             name: variable
             for name, variable in _labels(ds).items()
@@ -213,6 +211,7 @@ class PCAMethods:
         attributes = {
             "long_name": "score on components of other samples",
             "missing": pca.MISSING["mean"],
+            "variants_exchanged": int(exchanged.sum()),
             "variants_flipped": int(flipped.sum()),
         }
         return model.labelled(data, coords, (model.SAMPLES, COMPONENTS), "scores", attributes)
@@ -282,8 +281,8 @@ def _require_components(pcs: object) -> None:
             raise KeyError(msg)
 
 
-def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
-    """Return the variants that count the other allele: (variants,) bool.
+def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the variants that count the other allele, and those of the other strand (variants,).
 
     Raises ValueError if the variants are not the same.
     """
@@ -307,31 +306,23 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> NDArray[np.bool_]:
             msg = f"{name}[{k}] is {our!s} here and {their!s} in the components: {remedy}"
             raise ValueError(msg)
     if model.VARIANT_ALLELE in ds.variables and model.VARIANT_ALLELE in pcs.variables:
-        return _flipped(_alleles(ds), _alleles(pcs))
-    return np.zeros(ours, bool)
+        aligned = align(_alleles(pcs), _alleles(ds))
+        _require_fit(aligned.conflicting, _alleles(ds), _alleles(pcs))
+        return aligned.exchanged, aligned.flipped
+    return np.zeros(ours, bool), np.zeros(ours, bool)
+
+
+def _require_fit(conflicting: NDArray[np.bool_], here: NDArray[Any], there: NDArray[Any]) -> None:
+    """Raise ValueError for the first variant whose alleles are others on both strands."""
+    if conflicting.any():
+        k = int(conflicting.argmax())
+        msg = (
+            f"variant_allele[{k}] is {'/'.join(here[k])} here and {'/'.join(there[k])} in the "
+            "components, and fits on no strand: leave the variant out of both"
+        )
+        raise ValueError(msg)
 
 
 def _alleles(ds: xr.Dataset) -> NDArray[Any]:
     found = ds[model.VARIANT_ALLELE].transpose(model.VARIANTS, ...).values[:, :2]
     return labels.text(found, model.VARIANT_ALLELE)
-
-
-def _flipped(here: NDArray[Any], there: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the variants whose two alleles (variants, 2) are in the other order."""
-
-    def same(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
-        unknown = np.isin(a, _UNKNOWN_ALLELES) | np.isin(b, _UNKNOWN_ALLELES)
-        return ((a == b) | unknown).all(axis=1)
-
-    straight = same(here, there)
-    flipped = ~straight & same(here[:, ::-1], there)
-    wrong = np.flatnonzero(~straight & ~flipped)
-    if wrong.size:
-        k = int(wrong[0])
-        msg = (
-            f"variant_allele[{k}] is {'/'.join(here[k])} here and {'/'.join(there[k])} in the "
-            "components: give both sides the same alleles (strands are not guessed), or leave the "
-            "variant out of both"
-        )
-        raise ValueError(msg)
-    return flipped

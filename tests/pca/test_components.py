@@ -371,10 +371,13 @@ class TestProjection:
         # An allele that no call shows is written as 0.
         alleles[1] = "A", "0"
         alleles[3] = "0", "A"
+        alleles[5] = "T", "G"
+        alleles[6] = "G", "T"
         flipped = cohort(other).assign(variant_allele=(("variants", "alleles"), alleles))
         projected = flipped.genobit.project(pcs)
         np.testing.assert_allclose(projected, pcs.scores, atol=1e-5)
-        assert projected.attrs["variants_flipped"] == turned.sum()
+        assert projected.attrs["variants_exchanged"] == turned.sum()
+        assert projected.attrs["variants_flipped"] == 2
 
     def test_other_variants(self) -> None:
         ds = cohort(structured(16, 90, 20), contigs=2)
