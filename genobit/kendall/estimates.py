@@ -74,7 +74,9 @@ def kendall_pairs(call: Call) -> Estimate:
 
 
 def _wanted(call: Call, *, pvalue: bool | str) -> TileSpec:
-    options = {key: call[key] for key in ("dtype", "permutations", "seed") if key in call.given}
+    options = {
+        key: call[key] for key in ("dtype", "permutations", "seed", "min_n") if key in call.given
+    }
     return kendall_matrix.checked(
         call["statistic"],
         pvalue=pvalue,

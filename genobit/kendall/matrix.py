@@ -11,9 +11,10 @@ and in y. m is the number of distinct values of x or of y, whichever is smaller.
 
 All statistics use only the observations present in both variables. The result is NaN for a constant
 variable and for fewer than two observations. S, N, X and Y are integers, so results are
-bit-identical for every kernel and chunking. P-values are two-sided and test the hypothesis that x
-and y are independent. They are computed from S, so all five statistics have the same p-value
-(`genobit.kendall.kernels.tau`, `genobit.kendall.kernels.pvalues`).
+bit-identical for every kernel and chunking. P-values test the hypothesis that x and y are
+independent, against an association of either sign or of one sign. They are computed from S, so all
+five statistics have the same p-value (`genobit.kendall.kernels.tau`,
+`genobit.kendall.kernels.pvalues`).
 """
 
 from __future__ import annotations
@@ -84,11 +85,17 @@ def checked(
     dtype: DTypeLike = "float64",
     permutations: int = 0,
     seed: int = 0,
+    alternative: str = "two-sided",
+    min_n: int = 2,
+    tests: str = "pvalue=True",
 ) -> TileSpec:
     """Validate the user's arguments and return them as `TileSpec`.
 
+    ``tests`` is the argument that asks for p-values.
+
     Raises ValueError for an unknown choice or for choices that exclude each other.
     """
+    from genobit.kendall.kernels.pvalues import SIDES
     from genobit.kendall.kernels.registry import KERNELS
     from genobit.kendall.kernels.tiles import TileSpec
 
@@ -98,10 +105,15 @@ def checked(
     dtype = _dtype(dtype)
     check_integer("permutations", permutations, 0)
     check_integer("seed", seed, 0)
+    check_integer("min_n", min_n, 2)
+    check_one_of("alternative", alternative, tuple(SIDES))
+    if alternative != "two-sided" and not pvalue:
+        msg = f"alternative={alternative!r} is of p-values: give {tests} to compute them"
+        raise ValueError(msg)
     permutations, seed = int(permutations), int(seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
     outputs = (statistic, "pvalue", "n") if pvalue else (statistic,)
-    return TileSpec(outputs, rule, kernel, dtype, permutations, seed)
+    return TileSpec(outputs, rule, kernel, dtype, permutations, seed, alternative, int(min_n))
 
 
 def _dtype(dtype: Any) -> str:

@@ -1,6 +1,7 @@
 """P-values of Kendall scores: exact without ties, asymptotic, and from permutations.
 
-Each function makes one pass over the pairs of a tile and allocates no array of its size.
+Each function makes one pass over the pairs of a tile and allocates no array of its size. One-sided
+p-values follow from two-sided ones, and take an array of scores.
 
 Without ties, all n! orders are equally likely. The last observation is discordant with any number
 of the others, from 0 to n - 1. The share of orders with c discordant pairs therefore follows from
@@ -213,21 +214,54 @@ def pvalues(counted: ScoreCounts, untied: Untied, out: NDArray[np.floating]) -> 
     _pvalues(score, n, x, y, *untied, out)
 
 
+SIDES = {"two-sided": 0, "greater": 1, "less": -1}
+"""Sign of the scores that speak for an alternative hypothesis; 0 for both."""
+
+
+def one_sided(
+    counted: ScoreCounts, untied: Untied, rule: str, side: int, out: NDArray[np.floating]
+) -> None:
+    """Write p-values of a positive (side 1) or negative (-1) association to ``out``.
+
+    A score on this side of 0 has half the two-sided p-value. Another has 1 minus that half for the
+    normal distribution. For the exact one it has 1 minus half the two-sided p-value of the next
+    score away from 0, because the observed score counts on both sides.
+    """
+    shape = counted.score.shape
+    score, n = spread(shape, counted.score, counted.n)
+    x, y = spread(shape, counted.rows.pairs, counted.columns.pairs)
+    total = n.astype(np.int64) * (n.astype(np.int64) - 1) // 2
+    fewer = (total - np.abs(score)) // 2
+    against = side * score <= 0
+    exact = against & (x == 0) & (y == 0)
+    if rule != "exact":
+        exact &= ((n <= SHORT) | (fewer <= 1)) & (rule == "auto")
+    farther = np.where(exact & (fewer > 0), np.abs(score) + 2, score)
+    pvalues(counted._replace(score=farther), untied, out)
+    out /= 2
+    out[exact & (fewer == 0) & ~np.isnan(out)] = 0
+    np.subtract(1, out, out=out, where=against)
+
+
 @njit
 def count_further(
     score: NDArray[np.int64],
     observed: NDArray[np.int64],
     left: int,
+    side: int,
     further: NDArray[np.int32],
 ) -> None:
-    """Increment ``further`` where the score is at least as far from 0 as the observed score.
+    """Increment ``further`` where the score is at least as far to its side as the observed score.
 
-    Column j of ``score`` is column ``left + j`` of the others.
+    Column j of ``score`` is column ``left + j`` of the others; ``side`` is one of `SIDES`.
     """
     for i in range(score.shape[0]):
         for j in range(score.shape[1]):
             k = left + j
-            further[i, k] += abs(score[i, j]) >= abs(observed[i, k])
+            if side == 0:
+                further[i, k] += abs(score[i, j]) >= abs(observed[i, k])
+            else:
+                further[i, k] += side * score[i, j] >= side * observed[i, k]
 
 
 @njit

@@ -42,6 +42,10 @@ class TileSpec(NamedTuple):
     """dtype of tau and of p-values; n is int32."""
     permutations: int = 0
     seed: int = 0
+    alternative: str = "two-sided"
+    """Alternative hypothesis of p-values: a key of `pvalues.SIDES`."""
+    min_n: int = 2
+    """Least number of observations of a pair; tau and p-value of others are NaN."""
 
     def dtypes(self) -> tuple[str, ...]:
         """Return the dtype of each output."""
@@ -85,7 +89,13 @@ def _fill(block: Block, wanted: TileSpec, longest: int, out: dict[str, Any]) -> 
                 numbers = tuple(np.unique(n).tolist())
             common = n if isinstance(n, int) else 0
             untied = pvalues.untied(wanted.rule, longest, numbers, common)
-            pvalues.pvalues(block.counted, untied, part)
+            side = pvalues.SIDES[wanted.alternative]
+            if side:
+                pvalues.one_sided(block.counted, untied, wanted.rule, side, part)
+            else:
+                pvalues.pvalues(block.counted, untied, part)
+        if name != "n" and wanted.min_n > 2:
+            part[np.broadcast_to(n < np.int64(wanted.min_n), part.shape)] = np.nan
         if part is not place:
             place[:] = part
 
@@ -198,12 +208,15 @@ def _permuted(
     further = np.zeros(counted.score.shape, np.int32)
     generator = np.random.default_rng(wanted.seed)
     step = STRIP if upper else max(1, len(a))
+    side = pvalues.SIDES[wanted.alternative]
     for _ in range(wanted.permutations):
         permuted = columns[:, generator.permutation(a.shape[1])]
         for start in range(0, len(a), step):
             rows, left = slice(start, start + step), start if upper else 0
             again = registry.scores(a[rows], permuted[left:], kernel)
-            pvalues.count_further(again, counted.score[rows], left, further[rows])
+            pvalues.count_further(again, counted.score[rows], left, side, further[rows])
     pvalues.shares(counted, further, wanted.permutations, out)
+    if a.shape[1] < wanted.min_n:
+        out[:] = np.nan
     if upper:
         mirror(out, 0, 0, out)

@@ -41,6 +41,8 @@ class KendallArrayMethods:
         dtype: DTypeLike = "float64",
         permutations: int = 0,
         seed: int = 0,
+        alternative: str = "two-sided",
+        min_n: int = 2,
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset:
         """Compute Kendall's rank correlation of all pairs of variables.
@@ -58,7 +60,7 @@ class KendallArrayMethods:
             Other variables of the same observations, or the names of some of these variables. They
             become the columns of the result.
         pvalue
-            Also return two-sided p-values and the number of observations. True chooses the test as
+            Also return p-values and the number of observations. True chooses the test as
             ``scipy.stats.kendalltau`` does. Two variables without ties get the exact test if they
             have at most 33 observations, at most one concordant pair, or at most one discordant
             pair. All others get the asymptotic test, with tie correction. "asymptotic", "exact" and
@@ -74,6 +76,12 @@ class KendallArrayMethods:
         permutations, seed
             With ``pvalue="permutation"``: the number of random permutations of the observations
             (required), and their seed. All pairs use the same permutations.
+        alternative
+            Alternative hypothesis of the p-values: "two-sided", or an association that is "greater"
+            or "less" than 0, as in ``scipy.stats.kendalltau`` and R's ``cor.test``.
+        min_n
+            Least number of observations present in both variables of a pair, as ``min_periods`` of
+            pandas. The values of a pair with fewer are NaN.
         compute
             Compute at once. Results larger than ``get_options().eager_limit`` bytes are refused.
 
@@ -83,7 +91,7 @@ class KendallArrayMethods:
             as in ``gene_0`` and ``gene_1``. Both have the labels of the variables. The result is
             lazy unless ``compute``. With ``pvalue``, a Dataset of ``tau``, ``pvalue`` and ``n``
             (int32, number of observations of each pair), all computed in one pass. Values are NaN
-            for a constant variable and for fewer than two observations.
+            for a constant variable and for fewer than ``min_n`` observations.
 
         Raises
         ------
@@ -102,7 +110,7 @@ class KendallArrayMethods:
         tau, because both test S = 0, where S is the number of concordant minus discordant pairs.
         ``scipy.stats.somersd`` uses another variance and gives other p-values. A permutation
         p-value is (b + 1) / (m + 1): b of m permutations have an absolute S of at least the
-        observed one.
+        observed one. One-sided, they have an S at least as large ("greater") or small ("less").
 
         Examples
         --------
@@ -132,6 +140,8 @@ class KendallArrayMethods:
             dtype=dtype,
             permutations=permutations,
             seed=seed,
+            alternative=alternative,
+            min_n=min_n,
         )
         sides = [side_of(self._da, dim)]
         if other is not None:
@@ -167,13 +177,15 @@ class KendallGenotypeMethods:
         dtype: DTypeLike = "float64",
         permutations: int = 0,
         seed: int = 0,
+        alternative: str = "two-sided",
+        min_n: int = 2,
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset:
         """Compute Kendall's rank correlation of the dosages of all pairs of variants.
 
         Parameters
         ----------
-        statistic, pvalue, missing, kernel, dtype, permutations, seed, compute
+        statistic, pvalue, missing, kernel, dtype, permutations, seed, alternative, min_n, compute
             As for ``DataArray.genobit.kendall``. Kernels "auto" and "table" count the 3 x 3
             genotype table of each pair from bit planes. Other kernels, and the "exact" and
             "permutation" tests, rank the dosages.
@@ -215,6 +227,8 @@ class KendallGenotypeMethods:
             dtype=dtype,
             permutations=permutations,
             seed=seed,
+            alternative=alternative,
+            min_n=min_n,
         )
         warn_without_calls(self._ds, "correlations")
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
@@ -279,6 +293,8 @@ def attributes_of(
         "kernel": wanted.kernel,
         "observations": observations,
         "dimension": dim,
+        "min_n": wanted.min_n,
+        **({} if wanted.alternative == "two-sided" else {"alternative": wanted.alternative}),
     }
 
 
@@ -294,7 +310,9 @@ def _labelled(
     tau = model.labelled(found[attributes["statistic"]], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:
         return compute_within_limit(tau, remedy) if remedy else tau
-    about: dict[str, Any] = {"long_name": "two-sided p-value of independence"}
+    sides = {"greater": "p-value of a positive association", "less": "p-value of a negative one"}
+    named = sides.get(wanted.alternative, "two-sided p-value of independence")
+    about: dict[str, Any] = {"long_name": named, "alternative": wanted.alternative}
     about["method"] = wanted.rule
     if wanted.rule == "permutation":
         about |= {"permutations": wanted.permutations, "seed": wanted.seed}

@@ -40,6 +40,8 @@ class KendallArrayPairsMethods:
         dim: Hashable | None = None,
         missing: str = "pairwise",
         kernel: str = "auto",
+        alternative: str = "two-sided",
+        min_n: int = 2,
         names: str | None = None,
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
@@ -55,6 +57,12 @@ class KendallArrayPairsMethods:
             sets no limit and computes no p-values.
         statistic, dim, missing, kernel
             As for `kendall`.
+        alternative
+            As for `kendall`, of the p-values of ``fdr``.
+        min_n
+            Least number of observations present in both variables of a pair. Pairs with fewer are
+            left out. If values are missing, pairs with a few observations have a strong tau by
+            chance: with two, tau is 1 or -1.
         names
             Coordinate with the names of the variables; by default the index coordinate of their
             dimension.
@@ -110,7 +118,7 @@ class KendallArrayPairsMethods:
         """
         from genobit.kendall.variables import of_values
 
-        wanted = _wanted(statistic, fdr, missing, kernel)
+        wanted = _wanted(statistic, fdr, missing, kernel, alternative, min_n)
         side = side_of(self._da, dim)
         variables, observations = (str(name) for name in side.dims)
         (ranks,) = of_values([side.data], [(variables, observations)], missing, wanted)
@@ -139,6 +147,8 @@ class KendallGenotypePairsMethods:
         statistic: str = "tau_b",
         missing: str = "pairwise",
         kernel: str = "auto",
+        alternative: str = "two-sided",
+        min_n: int = 2,
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
     ) -> PairTable:
@@ -146,7 +156,7 @@ class KendallGenotypePairsMethods:
 
         Parameters
         ----------
-        threshold, fdr, share, progress
+        threshold, fdr, alternative, min_n, share, progress
             As for ``DataArray.genobit.kendall_pairs``.
         statistic, missing, kernel
             As for `kendall`.
@@ -173,7 +183,7 @@ class KendallGenotypePairsMethods:
         """
         from genobit.kendall.variables import of_planes
 
-        wanted = _wanted(statistic, fdr, missing, kernel)
+        wanted = _wanted(statistic, fdr, missing, kernel, alternative, min_n)
         warn_without_calls(self._ds, "correlations")
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         dims = (model.VARIANTS, model.SAMPLES)
@@ -191,10 +201,20 @@ class KendallGenotypePairsMethods:
         )
 
 
-def _wanted(statistic: str, fdr: float | None, missing: str, kernel: str) -> TileSpec:
+def _wanted(
+    statistic: str, fdr: float | None, missing: str, kernel: str, alternative: str, min_n: int
+) -> TileSpec:
     from genobit.kendall.matrix import checked
 
-    wanted = checked(statistic, pvalue=fdr is not None, missing=missing, kernel=kernel)
+    wanted = checked(
+        statistic,
+        pvalue=fdr is not None,
+        missing=missing,
+        kernel=kernel,
+        alternative=alternative,
+        min_n=min_n,
+        tests="fdr=0.01",
+    )
     return wanted._replace(outputs=(statistic, "n") + (() if fdr is None else ("pvalue",)))
 
 
