@@ -197,6 +197,8 @@ KENDALL = {
     "dtype": {"dtype": "float32"},
     "permutations": {"pvalue": True, "missing": "dropna", "permutations": 9},
     "seed": {"pvalue": "permutation", "missing": "dropna", "permutations": 7, "seed": 1},
+    "alternative": {"pvalue": True, "alternative": "less"},
+    "min_n": {"min_n": 19},
 }
 PAIRS = {
     "threshold": {"threshold": 0.4},
@@ -205,6 +207,8 @@ PAIRS = {
     "missing": {"missing": "dropna"},
     "kernel": {"kernel": "naive"},
     "share": {"fdr": None, "share": (1, 2)},
+    "alternative": {"alternative": "less"},
+    "min_n": {"min_n": 20},
 }
 CASES = [
     Case("family", "allele_frequency"),
@@ -337,6 +341,7 @@ CASES = [
     }, eager=True),
     Case("packed", "unrelated", {}, {
         "threshold": {"threshold": 0.01}, "autosomes": {"autosomes": ["chr1"]},
+        "pairs": {"pairs": lambda: packed().genobit.grm_pairs("king", threshold=0.05)},
     }, eager=True),
     Case("packed", "epistasis", {"phenotype": sick(1), "top": 9, **limited()}, {
         "phenotype": {"phenotype": sick(2)}, "order": {"order": 3}, "top": {"top": 8},
