@@ -14,7 +14,7 @@ from genobit.data import model
 from genobit.data.aligning import aligned
 from genobit.data.labels import decoded
 from genobit.engine.spelling import did_you_mean
-from genobit.visual.style import NO_VALUE_COLOUR, POINT_COLOUR
+from genobit.visual.style import NO_VALUE_COLOUR, POINT_COLOUR, UPRIGHT_BAR
 from genobit.visual.tokens import GROUPS, OTHER_GROUP
 
 if TYPE_CHECKING:
@@ -291,5 +291,5 @@ def colour_options(colour: Colouring) -> dict[str, Any]:
         "clipping_colors": {"NaN": NO_VALUE_COLOUR},
         "colorbar": True,
         "clabel": colour.name,
-        "colorbar_opts": {"width": 12},
+        "colorbar_opts": UPRIGHT_BAR,
     }

@@ -29,6 +29,8 @@ PALE_COLOUR = OTHER_GROUP
 #: Colour of the selection.
 SELECTED_COLOUR = LIGHT.ink
 WHITE = LIGHT.paper
+#: Colour bar beside a picture, with room between the bar and its title.
+UPRIGHT_BAR = {"width": 12, "title_standoff": 9}
 #: Width in pixels of plots along the chromosome, so that stacked plots share their x axis.
 WIDTH = 640
 
@@ -72,25 +74,6 @@ def scale_of(statistic: str) -> Scale:
             f"no colours are known for the statistic {statistic!r}; use one of {', '.join(SCALES)}"
         )
     return SCALES[statistic]
-
-
-def scale_with(values: np.ndarray, scale: Scale) -> Scale:
-    """Return the scale of a statistic, or of a difference if values are outside its limits.
-
-    Examples
-    --------
-    >>> scale_with(np.array([-0.4, 0.2]), scale_of("r2")).limits
-    (-1.0, 1.0)
-    """
-    low, high = scale.limits
-    # fmin and fmax skip NaN.
-    least = float(np.fmin.reduce(values, axis=None, initial=0.0))
-    most = max(float(np.fmax.reduce(values, axis=None, initial=0.0)), -least)
-    slack = 1e-3 * high  # rounding leaves values such as 1.0000001
-    if least >= low - slack and most <= high + slack:
-        return scale
-    limit = high if most <= high + slack else 2 * high
-    return Scale(f"Δ {scale.label}", f"difference of {scale.name}", (-limit, limit), DIVERGING)
 
 
 def palette(scale: Scale, threshold: float = 0.0, size: int = 256) -> list[str]:
@@ -239,7 +222,7 @@ def matrix_image(
         clipping_colors={"min" if nothing else "NaN": NO_VALUE_COLOUR},
         colorbar=True,
         clabel=scale.name,
-        colorbar_opts={"width": 12, "title_text_font_size": "8pt"},
+        colorbar_opts={**UPRIGHT_BAR, "title_text_font_size": "8pt"},
         default_tools=["save"],
     )
 

@@ -16,6 +16,7 @@ from genobit.visual.placing import free_labels, nearest_segment, text_width
 from genobit.visual.style import (
     SELECTED_COLOUR,
     SEQUENTIAL,
+    UPRIGHT_BAR,
     few_marks,
     megabases,
     number,
@@ -167,7 +168,7 @@ def draw_arcs(drawn: Arcs, marked: int | None = None, room: float = 1.0) -> hv.O
         alpha=0.85,
         colorbar=True,
         clabel=found.label,
-        colorbar_opts={"width": 12, "title_text_font_size": "8pt"},
+        colorbar_opts={**UPRIGHT_BAR, "title_text_font_size": "8pt"},
         default_tools=["save"],
         tools=["xpan", "xwheel_zoom", "reset", _hover(found)],
         active_tools=["xwheel_zoom"],

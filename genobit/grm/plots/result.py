@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.data.labels import text
+from genobit.visual.differences import is_difference, name_of_difference
 from genobit.visual.style import DIVERGING, SEQUENTIAL, Scale
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ MEASURES = {
 def measure_of(matrix: xr.DataArray) -> Measure:
     """Return the measure of a relationship matrix; an unknown one is named by its attributes.
 
+    A difference of two matrices has a measure of its own.
+
     Examples
     --------
     >>> import xarray as xr
@@ -59,10 +62,15 @@ def measure_of(matrix: xr.DataArray) -> Measure:
     'kinship, KING-robust'
     """
     method = str(matrix.attrs.get("method", matrix.name))
-    if method in MEASURES:
-        return MEASURES[method]
-    name = str(matrix.attrs.get("long_name", "genomic relationship"))
-    return Measure(name if matrix.name is None else str(matrix.name), name)
+    found = MEASURES.get(method)
+    if found is None:
+        name = str(matrix.attrs.get("long_name", "genomic relationship"))
+        found = Measure(name if matrix.name is None else str(matrix.name), name)
+    # The values of a lazy matrix are not known yet.
+    known = matrix.chunks is None
+    if known and is_difference(matrix.values, least=-np.inf if found.signed else 0.0, one_set=True):
+        return Measure(f"Δ {found.label}", name_of_difference(found.name), None)
+    return found
 
 
 def check_square(matrix: xr.DataArray) -> None:

@@ -14,6 +14,7 @@ from genobit.data.aligning import aligned, aligned_numbers
 from genobit.data.labels import text
 from genobit.visual.clusters import Dendrogram, cluster
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
+from genobit.visual.differences import scale_with
 from genobit.visual.style import (
     DIVERGING,
     SELECTED_COLOUR,
@@ -96,7 +97,8 @@ def kendall_heatmap(tau: xr.DataArray | xr.Dataset) -> hv.Overlay:
 
     Returns
     -------
-        hv.Image * hv.Rectangles. Colours range from -1 to 1 with white at 0. Variables are ordered
+        hv.Image * hv.Rectangles. Colours range from -1 to 1 with white at 0, or of a
+        difference of two results as far as its values. Variables are ordered
         by average linkage of tau. Cells without tau are grey, and variables without any tau come
         last.
 
@@ -160,15 +162,16 @@ def draw_heatmap(ordered: OrderedTau, marked: tuple[int, int] | None = None) -> 
     """
     size, tree = ordered.size, ordered.tree
     tau = ordered.values["tau"].values[np.ix_(tree.order, tree.order)].astype("f4")
+    scale = scale_with(tau, SCALE, one_set=True)
     named = ordered.named
     ticks = (
         [(k, shortened(ordered.names[v], 14)) for k, v in enumerate(tree.order)] if named else None
     )
     bounds = (-0.5, -0.5, size - 0.5, size - 0.5)
-    image = matrix_image(tau, "tau", bounds, SCALE).opts(
+    image = matrix_image(tau, "tau", bounds, scale).opts(
         tools=["pan", "wheel_zoom", "reset"],
         active_tools=["wheel_zoom"],
-        title=_title(ordered),
+        title=_title(ordered, scale.label),
         fontsize={"title": "9pt", "xticks": "7pt", "yticks": "7pt"},
         frame_width=SQUARE,
         frame_height=SQUARE,
@@ -180,7 +183,7 @@ def draw_heatmap(ordered: OrderedTau, marked: tuple[int, int] | None = None) -> 
         yticks=ticks or 0,
         xrotation=90,
         toolbar="above",
-        hooks=[plain_frame, _pair_hook(ordered)],
+        hooks=[plain_frame, _pair_hook(ordered, scale.label)],
     )
     at = tree.rank[list(marked or ())]
     cells = [(a - 0.5, b - 0.5, a + 0.5, b + 0.5) for a, b in (at, at[::-1])] if marked else []
@@ -190,14 +193,14 @@ def draw_heatmap(ordered: OrderedTau, marked: tuple[int, int] | None = None) -> 
     return (image * frames).opts(show_legend=False, framewise=True)
 
 
-def _title(ordered: OrderedTau) -> str:
-    text = f"τ of {number(ordered.size, 'variable')}, clustered"
+def _title(ordered: OrderedTau, label: str) -> str:
+    text = f"{label} of {number(ordered.size, 'variable')}, clustered"
     if ordered.out_of > ordered.size:
         text += f"\nof {ordered.out_of:,}, those with the most edges"
     return text
 
 
-def _pair_hook(ordered: OrderedTau) -> Callable[[Any, Any], None]:
+def _pair_hook(ordered: OrderedTau, label: str) -> Callable[[Any, Any], None]:
     places = np.ix_(ordered.tree.order, ordered.tree.order)
     shape = (ordered.size, ordered.size)
 
@@ -224,7 +227,13 @@ def _pair_hook(ordered: OrderedTau) -> Callable[[Any, Any], None]:
             return
         sources = {"variables": ColumnDataSource(variables), "pairs": ColumnDataSource(pairs)}
         plot.handles["genobit_sources"] = sources
-        rows = [("variable", "first"), ("variable", "second"), ("τ", "tau"), ("p", "p"), ("n", "n")]
+        rows = [
+            ("variable", "first"),
+            ("variable", "second"),
+            (label, "tau"),
+            ("p", "p"),
+            ("n", "n"),
+        ]
         if "pvalue" not in ordered.values:
             rows = rows[:3]
         add_image_hover(plot, rows, _PAIR, sources)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from genobit.data.pairs.table import PairTable
 from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap
 from genobit.kendall.plots.network import kendall_network
 from genobit.kendall.plots.paper_network import paper_network
+from genobit.visual.differences import scale_with
 from genobit.visual.plain import heatmap, histogram
 from genobit.visual.results import Result
 
@@ -48,16 +50,19 @@ def _is_one_set(data: Any) -> bool:
 
 def _rectangle(tau: xr.DataArray | xr.Dataset) -> hv.Image:
     """Draw tau of two sets of variables."""
-    return heatmap(_matrix(tau), SCALE)
+    matrix = _matrix(tau).compute()
+    return heatmap(matrix, scale_with(matrix.values, SCALE))
 
 
 def _values(tau: xr.DataArray | xr.Dataset) -> hv.Histogram:
     """Draw a histogram of tau of all pairs."""
     matrix = _matrix(tau)
-    values = matrix.values
-    if _is_one_set(tau):
+    values, one_set = matrix.values, _is_one_set(tau)
+    named = replace(SCALE, name=str(matrix.attrs.get("long_name", SCALE.name)))
+    name = scale_with(values, named, one_set=one_set).name
+    if one_set:
         values = values[np.triu_indices(len(values), 1)]
-    return histogram(values, str(matrix.attrs.get("long_name", SCALE.name)), "pair")
+    return histogram(values, name, "pair")
 
 
 def _is_table(data: Any) -> bool:

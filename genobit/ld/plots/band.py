@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import holoviews as hv
 import numpy as np
 
-from genobit.visual.style import WIDTH, margins, number, palette, scale_of, scale_with
+from genobit.visual.differences import scale_with
+from genobit.visual.style import UPRIGHT_BAR, WIDTH, margins, number, palette, scale_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,7 +54,7 @@ def ld_band(band: xr.DataArray) -> hv.Image:
         clipping_colors={"NaN": "transparent"},
         colorbar=True,
         clabel=scale.name,
-        colorbar_opts={"width": 12},
+        colorbar_opts=UPRIGHT_BAR,
         title=title,
         xlabel="index of the variant",
         ylabel="variants apart",

@@ -9,7 +9,14 @@ import holoviews as hv
 from genobit.ld.plots.drawing import Drawing, PictureOptions, check_apex, square, triangle
 from genobit.ld.plots.genes import under_genes
 from genobit.ld.plots.outlines import BLOCK_COLOUR
-from genobit.visual.style import LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR, WIDTH, margins
+from genobit.visual.style import (
+    LEAD_COLOUR,
+    NO_VALUE_COLOUR,
+    SELECTED_COLOUR,
+    UPRIGHT_BAR,
+    WIDTH,
+    margins,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,7 +191,7 @@ def _image(drawing: Drawing, height: int) -> hv.Image:
         clipping_colors={"NaN": NO_VALUE_COLOUR, "min": "transparent"},
         colorbar=True,
         clabel=scale.name,
-        colorbar_opts={"width": 12},
+        colorbar_opts=UPRIGHT_BAR,
         xlabel=drawing.xlabel,
         ylabel=drawing.ylabel,
         frame_width=WIDTH,

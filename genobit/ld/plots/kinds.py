@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
@@ -13,8 +14,9 @@ from genobit.ld.plots.curves import ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
 from genobit.ld.plots.paper_decay import paper_decay
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
-from genobit.ld.plots.result import DIMS
+from genobit.ld.plots.result import DIMS, is_one_set
 from genobit.ld.plots.tracks import block_track, clump_plot
+from genobit.visual.differences import scale_with
 from genobit.visual.genome import places
 from genobit.visual.plain import heatmap, histogram, mask_track, track
 from genobit.visual.results import Result
@@ -35,10 +37,7 @@ def _is_ld(data: Any) -> bool:
 
 
 def _is_one_set(data: Any) -> bool:
-    if not _is_ld(data) or data.shape[0] != data.shape[1]:
-        return False
-    sides = [data[f"variant_position_{side}"].values for side in (0, 1)]
-    return np.array_equal(*sides) and len(sides[0]) > 1
+    return _is_ld(data) and is_one_set(data)
 
 
 def _is_lead(data: Any) -> bool:
@@ -69,15 +68,22 @@ def _has(*names: str) -> Callable[[Any], bool]:
 
 def _matrix(ld: xr.DataArray) -> hv.Image:
     """Draw LD of variants or sites that have no positions."""
-    return heatmap(ld, SCALES.get(str(ld.attrs.get("statistic", ld.name))), clustered=False)
+    ld = ld.compute()
+    scale = SCALES.get(str(ld.attrs.get("statistic", ld.name)))
+    scale = None if scale is None else scale_with(ld.values, scale)
+    return heatmap(ld, scale, clustered=False)
 
 
 def _values(ld: xr.DataArray) -> hv.Histogram:
     """Draw a histogram of the values of all pairs."""
-    values = ld.values
-    if _is_one_set(ld):
+    values, one_set = ld.values, _is_one_set(ld)
+    statistic = str(ld.attrs.get("statistic", ld.name))
+    name = str(ld.attrs.get("long_name", ld.name))
+    if statistic in SCALES:
+        name = scale_with(values, replace(SCALES[statistic], name=name), one_set=one_set).name
+    if one_set:
         values = values[np.triu_indices(len(values), 1)]
-    return histogram(values, str(ld.attrs.get("long_name", ld.name)), "pair")
+    return histogram(values, name, "pair")
 
 
 def _scores(scores: xr.Dataset) -> hv.Points:

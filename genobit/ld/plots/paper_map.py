@@ -150,9 +150,9 @@ def colour_bar(
         bar.yaxis.tick_right()
     short = upright or box[2] < 26
     symbol = SYMBOLS[statistic]
-    if scale != scale_of(statistic):
-        symbol = f"$\\Delta$ {symbol}"
     name = symbol if short else f"Linkage disequilibrium, {symbol}"
+    if scale != scale_of(statistic):
+        name = f"$\\Delta$ {symbol}" if short else f"Difference of {symbol}"
     above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     bar.annotate(name, (0, 1), (0, 2), parse_math=True, **above)
     return bar

@@ -10,7 +10,8 @@ import xarray as xr
 from genobit.data.contigs import contigs_of
 from genobit.data.labels import text
 from genobit.io.genes import genes_in
-from genobit.visual.style import Scale, scale_of, scale_with
+from genobit.visual.differences import scale_with
+from genobit.visual.style import Scale, scale_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,13 @@ def computed(result: xr.DataArray) -> tuple[xr.DataArray, Scale]:
             )
     statistic = str(result.attrs.get("statistic", result.name))
     matrix = result.compute().rename(statistic)
-    return matrix, scale_with(matrix.values, scale_of(statistic))
+    return matrix, scale_with(matrix.values, scale_of(statistic), one_set=is_one_set(matrix))
+
+
+def is_one_set(result: xr.DataArray) -> bool:
+    """Return whether an LD result with positions is of one set of variants with itself."""
+    first, second = (result[f"variant_position_{side}"].values for side in (0, 1))
+    return np.array_equal(first, second) and len(first) > 1
 
 
 def genes_over(result: xr.DataArray, genes: Any) -> tuple[pd.DataFrame, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.visual.differences import is_difference, name_of_difference
 from genobit.visual.plain import heatmap, histogram
 from genobit.visual.results import Result
 
@@ -22,13 +23,26 @@ def _is_neighbours(data: Any) -> bool:
     return isinstance(data, xr.Dataset) and {"neighbours", "similarity"} <= set(data.data_vars)
 
 
+def _name(similarity: xr.DataArray) -> str:
+    name = str(similarity.attrs.get("long_name", "similarity"))
+    difference = is_difference(similarity.values, least=0.0, most=1.0)
+    return name_of_difference(name) if difference else name
+
+
+def _matrix(similarity: xr.DataArray) -> hv.Image:
+    """Draw the similarities of all pairs, or their difference, as a heatmap."""
+    similarity = similarity.compute()
+    return heatmap(similarity.assign_attrs(long_name=_name(similarity)))
+
+
 def _values(similarity: xr.DataArray) -> hv.Histogram:
     """Draw a histogram of the similarities of all pairs."""
+    similarity = similarity.compute()
     values = similarity.values
     rows, columns = (str(dim)[:-2] for dim in similarity.dims)
     if rows == columns and values.shape[0] == values.shape[1]:
         values = values[np.triu_indices(len(values), 1)]
-    return histogram(values, str(similarity.attrs.get("long_name", "similarity")), "pair")
+    return histogram(values, _name(similarity), "pair")
 
 
 def _nearest(neighbours: xr.Dataset) -> hv.Histogram:
@@ -39,6 +53,6 @@ def _nearest(neighbours: xr.Dataset) -> hv.Histogram:
 
 
 RESULTS = (
-    Result(".similarity()", _is_matrix, {"heatmap": heatmap, "histogram": _values}),
+    Result(".similarity()", _is_matrix, {"heatmap": _matrix, "histogram": _values}),
     Result(".similarity(top=)", _is_neighbours, {"histogram": _nearest}),
 )

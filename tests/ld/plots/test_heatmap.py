@@ -220,10 +220,11 @@ class TestHeatmap:
             draw(r2, selected=[1, 9])
 
     @pytest.mark.parametrize("draw", [ld_heatmap, ld_triangle])
-    @pytest.mark.parametrize(("name", "limit"), [("r2", 1.0), ("dprime", 2.0)])
-    def test_a_difference_diverges(self, draw, name, limit):
+    @pytest.mark.parametrize("name", ["r2", "r", "dprime", "r2_em"])
+    @pytest.mark.parametrize(("factor", "limit"), [(1.0, 1.0), (2.0, 2.0), (0.1, 0.1)])
+    def test_a_difference_diverges(self, draw, name, factor, limit):
         one, other = (ld_result(symmetric(9, seed), name=name) for seed in (0, 1))
-        drawn = draw((one - other) * limit)
+        drawn = draw((one - other) * factor)
         assert title(drawn).startswith(f"Δ {scale_of(name).label}")
         bar = hv.render(drawn).select_one(ColorBar)
         assert (bar.color_mapper.low, bar.color_mapper.high) == (-limit, limit)
