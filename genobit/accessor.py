@@ -33,6 +33,7 @@ from genobit.parsimony.methods.alignment import AlignmentMethods
 from genobit.parsimony.methods.lengths import ParsimonyMethods
 from genobit.parsimony.methods.search import ParsimonySearchMethods
 from genobit.pca.methods import PCAMethods
+from genobit.quality.methods.filter import FilterMethods
 from genobit.quality.methods.mask import MaskMethods
 from genobit.quality.methods.statistics import QualityMethods
 from genobit.similarity.methods import SimilarityMethods
@@ -74,6 +75,7 @@ class GenobitDatasetAccessor(
     RelativesMethods,
     LDMethods,
     QualityMethods,
+    FilterMethods,
     MaskMethods,
     AlignmentMethods,
     JoinMethods,

@@ -215,6 +215,7 @@ CASES = [
     Case("family", "variant_stats", {}, {
         "hwe": {"hwe": "midp"}, "hwe_samples": {"hwe_samples": "sample_control"},
         "founders": {"founders": True}, "autosomes": {"autosomes": False},
+        "populations": {"populations": "sample_control"},
     }),
     Case("family", "sample_stats", {}, {
         "founders": {"founders": True}, "small_sample": {"small_sample": True},

@@ -172,7 +172,10 @@ def chosen(x: Inputs) -> list[Any]:
 METHODS: dict[str, Callable[[Inputs], Any]] = {
     "Dataset.alignment": lambda x: x.ds.isel(ploidy=[0]).genobit.alignment(),
     "Dataset.allele_frequency": lambda x: x.bits.genobit.allele_frequency(),
-    "Dataset.variant_stats": lambda x: x.bits.genobit.variant_stats(),
+    "Dataset.variant_stats": lambda x: [
+        x.bits.genobit.variant_stats(),
+        x.ds.genobit.variant_stats(populations="sample_population"),
+    ],
     "Dataset.sample_stats": lambda x: x.bits.genobit.sample_stats(),
     "Dataset.filter": lambda x: x.bits.genobit.filter(min_maf=0.1),
     "Dataset.mask_calls": lambda x: x.ds.assign(

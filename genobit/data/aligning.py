@@ -96,6 +96,20 @@ def aligned_mask(
     raise TypeError(msg)
 
 
+def populations_of(ds: xr.Dataset, populations: Any) -> list[tuple[Any, NDArray[np.bool_]]]:
+    """Return the sorted values of a variable of the samples, each with its mask of samples.
+
+    Samples with a missing value or empty text are in none. Raises ValueError if all are missing.
+    """
+    values = aligned(ds, populations, model.SAMPLES, "populations")
+    known = pd.notna(values)
+    names = sorted({value for value in values[known].tolist() if value != ""})
+    if not names:
+        msg = "populations= names no population: every sample's value is missing"
+        raise ValueError(msg)
+    return [(name, known & (values == name)) for name in names]
+
+
 def selected(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> Any:
     """Return a selection along ``dim`` without labels: a mask in the order of the data.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 VARIANTS, SAMPLES, PLOIDY, WORDS = "variants", "samples", "ploidy", "words"
 CONTIGS = "contigs"
+POPULATIONS = "populations"
 RULES = "rules"
 CALL_GENOTYPE = "call_genotype"
 CALL_GENOTYPE_PHASED = "call_genotype_phased"

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model
+from genobit.data.aligning import populations_of
 from genobit.data.alignment import SITES, alignment_of
 from genobit.data.checks import check_one_of
 from genobit.data.estimates import Call, Genotypes, estimate, lazy, product_line
@@ -20,7 +21,6 @@ from genobit.engine.gemm.products import chosen_kernel
 from genobit.engine.options import get_options
 from genobit.engine.schedule import costs
 from genobit.ld import sites as site_statistics
-from genobit.ld.methods import decay as decay_methods
 from genobit.ld.methods.prune import p_values_of
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def ld_decay(call: Call) -> Estimate:
     last = window_ends(own.ds, call["window"])
     given, populations = call["populations"], 1
     if given is not None:
-        populations = len(decay_methods.populations_of(own.ds, given))
+        populations = len(populations_of(own.ds, given))
     pairs, tiles = _pairs(last), _tiles(own, last)
     # The products of all populations together are those of all samples.
     more = (populations - 1) * pairs * (EM if call["statistic"] == "r2_em" else EACH)

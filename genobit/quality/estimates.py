@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from genobit.data.aligning import populations_of
 from genobit.data.estimates import Call, Genotypes, estimate, lazy
 
 if TYPE_CHECKING:
@@ -28,7 +29,11 @@ def allele_frequency(call: Call) -> Estimate:
 def variant_stats(call: Call) -> Estimate:
     """Return the estimate of `variant_stats`."""
     own = call.genotypes()
-    return _lazy(call, own, own.variants * EXACT)
+    groups = 1
+    if call["populations"] is not None:
+        groups = len(populations_of(own.ds, call["populations"]))
+    more = (groups - 1) * _counting(own) + groups * own.variants * EXACT
+    return _lazy(call, own, more)
 
 
 def sample_stats(call: Call) -> Estimate:

@@ -140,6 +140,9 @@ CASES = {
     "ds.sel samples": Case(
         "samples", mask, lambda x: genotypes().genobit.sel(samples=x).call_genotype
     ),
+    "ds.variant_stats populations": Case(
+        "samples", letters, lambda x: genotypes().genobit.variant_stats(populations=x).maf
+    ),
     "ds.variant_stats hwe_samples": Case(
         "samples", mask, lambda x: genotypes().genobit.variant_stats(hwe_samples=x).hwe_p
     ),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from genobit.data import aligning, model, packed
+from genobit.data import model, packed
+from genobit.data.aligning import populations_of
 from genobit.data.checks import check_share, check_whole
 from genobit.data.contigs import contig_of_variants
 from genobit.data.windows import named_window, window_ends
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genobit.ld.decay import Decay, GenomePositions, Resampling
 
-BINS, POPULATIONS, BOUNDS = "bins", "populations", "bounds"
+BINS, POPULATIONS, BOUNDS = "bins", model.POPULATIONS, "bounds"
 _UNITS = {
     model.VARIANT_POSITION: ("bp", "base pairs"),
     model.VARIANT_GENETIC_POSITION: ("cM", "centimorgans"),
@@ -195,19 +195,6 @@ def _along(ds: xr.Dataset, window: str, parts: int) -> tuple[GenomePositions, st
     return GenomePositions(place.astype(np.float64), window_ends(ds, window), cut), variable, size
 
 
-def populations_of(
-    ds: xr.Dataset, populations: str | ArrayLike | xr.DataArray
-) -> list[tuple[Any, NDArray[np.bool_]]]:
-    """Return the sorted values of a variable of the samples, each with its mask of samples."""
-    values = aligning.aligned(ds, populations, model.SAMPLES, "populations")
-    known = pd.notna(values)
-    names = sorted({value for value in values[known].tolist() if value != ""})
-    if not names:
-        msg = "populations= names no population: every sample's value is missing"
-        raise ValueError(msg)
-    return [(name, known & (values == name)) for name in names]
-
-
 def _fit_in_words(decay: Decay, unit: str) -> str:
     """Say whether the curve fits the means, and what to change if it has no half-decay distance."""
     from genobit.ld.decay import BELOW, BEYOND, FITS
@@ -255,8 +242,16 @@ def _labelled(
                 np.array([x.fit.verdict for x in found], object),
                 {"long_name": "whether the curve fits"},
             ),
-            "fit_r2": (POPULATIONS, [x.fit.r2 for x in found], {"long_name": "R² of the curve"}),
-            "rho": (POPULATIONS, stacked("rho"), {"long_name": "4 N c", "units": f"1 / {unit}"}),
+            "fit_r2": (
+                POPULATIONS,
+                [x.fit.r2 for x in found],
+                {"long_name": "R² of the curve"},
+            ),
+            "rho": (
+                POPULATIONS,
+                stacked("rho"),
+                {"long_name": "4 N c", "units": f"1 / {unit}"},
+            ),
             "half_decay": (POPULATIONS, half[:, 0], about),
             "half_decay_interval": (by_bound, half[:, 1:], about),
             "half_decay_of_means": (POPULATIONS, of_means[:, 0], about_means),

@@ -1,4 +1,4 @@
-"""``ds.genobit.variant_stats``, ``sample_stats``, ``filter`` and ``allele_frequency``."""
+"""``ds.genobit.variant_stats``, ``sample_stats`` and ``allele_frequency``."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from genobit.data import aligning, layouts, model, packed, result_labels
 from genobit.data import autosomes as chromosomes
-from genobit.data import layouts, model, packed, result_labels
-from genobit.data.checks import check_one_of, check_share
+from genobit.data.checks import check_one_of
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options
-from genobit.quality.roles import read_passed, read_roles
+from genobit.quality.roles import read_roles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     import dask.array as da
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
     from genobit.engine.bits.layout import Layout
+    from genobit.quality.roles import Roles
 
 EXACT, MIDP = "exact", "midp"
 CHUNK_BYTES = 2**22
@@ -61,7 +64,7 @@ class QualityMethods:
                 model.require_genotypes(self._ds)
             human = chromosomes.are_human(self._ds)
             ds, stats = _variant_stats(
-                self._ds, ["allele_frequency"], None, founders=False, autosomes=human
+                self._ds, ["allele_frequency"], None, None, founders=False, autosomes=human
             )
             found = stats["allele_frequency"]
         return xr.DataArray(
@@ -82,6 +85,7 @@ class QualityMethods:
         hwe_samples: Any = None,
         founders: bool = False,
         autosomes: chromosomes.Autosomes = True,
+        populations: str | ArrayLike | xr.DataArray | None = None,
     ) -> xr.Dataset:
         """Compute call rate, allele frequency and Hardy-Weinberg test of each variant.
 
@@ -106,10 +110,15 @@ class QualityMethods:
             True recognises human chromosomes by the names of the contigs. Give the number of
             autosomes of another species, or the names of the contigs with two copies. False counts
             two alleles for each sample at every variant.
+        populations
+            Population of each sample, (samples,), or the name of a variable. A DataArray or Series
+            is aligned by its labels. The statistics are of each population, as if it were alone.
+            Samples without a value are left out. By default all samples are one population.
 
         Returns
         -------
-            Dataset along variants with their labels. Every variable is lazy:
+            Dataset along variants with their labels. With ``populations``, every variable is
+            (populations, variants), and populations are in sorted order. Every variable is lazy:
 
             - ``call_rate``, ``n_called``: share and number of samples with a call. On Y only males
               count.
@@ -139,7 +148,7 @@ class QualityMethods:
             If ``founders=True`` and the Dataset has no parents, or a named variable does not exist.
         TypeError, ValueError
             For an unknown ``hwe``, or values of ``sample_sex`` other than 0, 1 and 2. For a mask
-            that does not fit the samples, or contigs that the species does not have.
+            or populations that do not fit the samples, or contigs that the species does not have.
 
         Examples
         --------
@@ -149,17 +158,31 @@ class QualityMethods:
         >>> stats = ds.genobit.variant_stats()
         >>> stats.call_rate.values, stats.maf.values, stats.hwe_p.values
         (array([0.75]), array([0.5]), array([1.]))
+
+        Frequencies in each population:
+
+        >>> of = ds.genobit.variant_stats(populations=["north", "north", "south", "south"])
+        >>> of.allele_frequency.to_series()
+        populations  variants
+        north        0           0.75
+        south        0           0.00
+        Name: allele_frequency, dtype: float64
         """
         from genobit.quality.variants import STATISTICS
 
         check_one_of("hwe", hwe, (EXACT, MIDP))
         other = "hwe_p" if hwe == MIDP else "hwe_midp"
         names = [name for name in STATISTICS if name != other]
+        groups = None
+        if populations is not None:
+            groups = aligning.populations_of(self._ds, populations)
         ds, found = _variant_stats(
-            self._ds, names, hwe_samples, founders=founders, autosomes=autosomes
+            self._ds, names, hwe_samples, groups, founders=founders, autosomes=autosomes
         )
         described = {name: STATISTICS[name].description for name in names}
         result = _labelled(ds, found, described, model.VARIANTS)
+        if groups is not None:
+            result = result.assign_coords({model.POPULATIONS: [name for name, _ in groups]})
         return result.rename(hwe_midp="hwe_p") if hwe == MIDP else result
 
     def sample_stats(
@@ -223,7 +246,7 @@ class QualityMethods:
         """
         from genobit.quality import samples
 
-        ds, layout, planes = _dosages(self._ds)
+        ds, layout, planes = dosages_of(self._ds)
         kinds, roles = chromosomes.kinds(ds, autosomes), read_roles(ds, founders=founders)
         limits = _limits(sex_limits)
         sums = samples.sample_sums(planes, kinds, roles, layout, small_sample=small_sample)
@@ -231,110 +254,8 @@ class QualityMethods:
         names = {name: samples.DESCRIPTIONS[name] for name in found}
         return _labelled(ds, found, names, model.SAMPLES)
 
-    def filter(
-        self,
-        *,
-        min_maf: float | None = None,
-        max_missing: float | None = None,
-        max_sample_missing: float | None = None,
-        min_hwe: float | None = None,
-        hwe: str = EXACT,
-        hwe_samples: Any = None,
-        founders: bool = False,
-        autosomes: chromosomes.Autosomes = True,
-        passed: bool = False,
-    ) -> xr.Dataset:
-        """Keep the samples and variants that pass all thresholds, as plink 1.9 does.
 
-        The result is lazy, but the statistics are computed at once, in one pass over the genotypes.
-        With both ``max_sample_missing`` and a threshold for variants, there are two passes. Each
-        threshold is one rule; None switches the rule off. Samples are removed first. Variants are
-        then tested on the remaining samples, first by ``max_missing``, then by ``min_hwe`` and last
-        by ``min_maf``.
-
-        Parameters
-        ----------
-        min_maf
-            Smallest minor allele frequency (``plink --maf``). A variant without called alleles
-            passes.
-        max_missing
-            Largest share of samples without a call (``plink --geno``).
-        max_sample_missing
-            Largest share of variants without a call (``plink --mind``).
-        min_hwe
-            Smallest p-value of the Hardy-Weinberg test (``plink --hwe``). Variants on Y and MT
-            pass.
-        hwe, hwe_samples, founders, autosomes
-            As for `variant_stats`. With a case/control phenotype, ``plink --hwe`` tests only the
-            controls. To do the same, give ``hwe_samples=ds.sample_phenotype == 1``. If the samples
-            include relatives, give ``founders=True`` to keep the same variants as plink.
-        passed
-            Remove variants that failed a filter of the file first: those with a name other than
-            PASS in ``variant_filter``. Variants without filters (".") stay, as with
-            ``plink2 --var-filter`` and ``bcftools view -f .,PASS``.
-
-        Returns
-        -------
-            The Dataset with the kept samples and variants. It is packed if the input is packed.
-            Each rule that applies has an attribute with the number of variants that it removed,
-            such as ``attrs["removed_by_min_maf"]``. The attribute ``removed_by_max_sample_missing``
-            is a number of samples. A printed line for each rule says the same:
-            ``min_maf=0.05 removed 2,681 of 3,093 variants``. The option ``progress=False`` of
-            `set_options` switches the lines off.
-
-        See Also
-        --------
-        mask_calls : Make single calls missing, by genotype quality and depth.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            As for `variant_stats`. Also if a threshold is outside [0, 1], if no rule is given,
-            or if no sample or no variant is left.
-
-        Warns
-        -----
-        UserWarning
-            If ``passed``, ``max_missing``, ``max_sample_missing`` or ``min_hwe`` removes more than
-            half of the variants or samples that it tests.
-
-        Examples
-        --------
-        >>> import genobit, numpy as np, xarray as xr
-        >>> calls = np.array([[[0, 1], [1, 1]], [[0, 0], [0, 0]]], "int8")
-        >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-        >>> kept = ds.genobit.filter(min_maf=0.01)
-        >>> kept.sizes["variants"], kept.attrs["removed_by_min_maf"]
-        (1, 1)
-        """
-        from genobit.quality.filter import Removed, Rules, judge, tell
-
-        check_one_of("hwe", hwe, (EXACT, MIDP))
-        rules = Rules(max_sample_missing, max_missing, min_hwe, min_maf, hwe == MIDP)
-        for name, limit in rules.thresholds().items():
-            check_share(name, limit)
-        if not rules.thresholds() and not passed:
-            msg = "filter() has no threshold: give min_maf=, max_missing=, max_sample_missing= or "
-            raise ValueError(msg + "min_hwe=, or passed=True")
-        given, removed = self._ds, []
-        if passed:
-            of_file = read_passed(given)
-            lost = int((~of_file).sum())
-            removed.append(Removed("passed=True", lost, of_file.size, model.VARIANTS))
-            given = packed.isel(given, of_file, None)
-        if rules.thresholds():
-            ds, layout, planes = _dosages(given)
-            roles = read_roles(ds, founders=founders, tested=hwe_samples)
-            kinds = chromosomes.kinds(ds, autosomes)
-            kept = judge(planes, layout, kinds, roles, rules)
-            given = packed.isel(given, kept.variants, kept.samples)
-            removed += kept.removed
-        for each in removed:
-            tell(each)
-        return given.assign_attrs({f"removed_by_{each.name}": each.lost for each in removed})
-
-
-def _dosages(ds: xr.Dataset) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
+def dosages_of(ds: xr.Dataset) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
     """Return the packed Dataset, its layout and planes of dosages; doubles haploid calls."""
     chunk = None
     if model.CALL_GENOTYPE in ds and get_options().chunk_rows_is_default:
@@ -345,21 +266,34 @@ def _dosages(ds: xr.Dataset) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
 
 def _variant_stats(
     ds: xr.Dataset,
-    names: Iterable[str],
+    names: Sequence[str],
     hwe_samples: Any,
+    groups: Sequence[tuple[Any, NDArray[np.bool_]]] | None,
     *,
     founders: bool,
     autosomes: chromosomes.Autosomes,
 ) -> tuple[xr.Dataset, dict[str, da.Array]]:
-    """Return the packed Dataset and statistics of its variants by name."""
+    """Return the packed Dataset and statistics of its variants by name.
+
+    With ``groups`` of samples they are (groups, variants). All groups read the same planes.
+    """
+    import dask.array as da
+
     from genobit.quality import variants
     from genobit.quality.sets import sample_sets
 
-    ds, layout, planes = _dosages(ds)
+    ds, layout, planes = dosages_of(ds)
     roles = read_roles(ds, founders=founders, tested=hwe_samples)
     kinds = chromosomes.kinds(ds, autosomes)
-    counts = variants.variant_counts(planes, kinds, sample_sets(roles), layout)
-    return ds, variants.statistics(counts, names)
+
+    def of(roles: Roles) -> dict[str, da.Array]:
+        counts = variants.variant_counts(planes, kinds, sample_sets(roles), layout)
+        return variants.statistics(counts, names)
+
+    if groups is None:
+        return ds, of(roles)
+    found = [of(roles._replace(kept=mask)) for _, mask in groups]
+    return ds, {name: da.stack([each[name] for each in found]) for name in names}
 
 
 def _limits(given: Any) -> tuple[float, float]:
@@ -377,7 +311,9 @@ def _limits(given: Any) -> tuple[float, float]:
 def _labelled(ds: xr.Dataset, found: dict[str, Any], names: dict[str, str], dim: str) -> xr.Dataset:
     """Return statistics along a dimension with its labels and their descriptions."""
     variables = {
-        name: xr.Variable((dim,), values, {"long_name": names[name]})
+        name: xr.Variable(
+            (model.POPULATIONS, dim)[-values.ndim :], values, {"long_name": names[name]}
+        )
         for name, values in found.items()
     }
     counted = {model.COUNTED_ALLELE: model.counted_allele(ds)}
