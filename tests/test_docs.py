@@ -140,7 +140,6 @@ STANDING = [
 ELSEWHERE = {
     "contributing": 2,  # run by tests/test_contributing.py
     "howto/cluster": 4,
-    "howto/sgkit": 1,
     "howto/tables": 1,
     "tutorials/similarity": 1,
 }
