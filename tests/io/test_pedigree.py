@@ -14,7 +14,7 @@ POPULATION = np.repeat(np.array(["A", "B"], object), SAMPLES // 2)
 
 @pytest.fixture(scope="module")
 def genome() -> Genome:
-    return Genome(np.arange(VARIANTS), np.repeat([0, 1], VARIANTS // 2))
+    return Genome(np.arange(VARIANTS), np.repeat([0, 1], VARIANTS // 2), np.ones(VARIANTS))
 
 
 @pytest.fixture
@@ -75,9 +75,17 @@ def test_impossible_families_are_an_error(
 
 def test_blocks_are_exchanged_as_they_are() -> None:
     haplotypes = np.arange(5 * 6, dtype=np.int8).reshape(5, 6)
-    genome = Genome(np.array([0, 0, 1, 1, 1]), np.zeros(2, int))
+    genome = Genome(np.array([0, 0, 1, 1, 1]), np.zeros(2, int), np.ones(2))
     found = shuffled(haplotypes, genome, np.random.default_rng(4))
     for block in (slice(0, 2), slice(2, 5)):
         columns = {tuple(column) for column in haplotypes[block].T.tolist()}
         assert {tuple(column) for column in found[block].T.tolist()} == columns
     assert not (found == haplotypes).all(axis=0).any()
+
+
+def test_a_weak_hotspot_leaves_most_haplotypes_together() -> None:
+    haplotypes = np.tile(np.arange(100, dtype=np.int8), (3, 1))
+    genome = Genome(np.arange(3), np.zeros(3, int), np.array([1, 0, 0.2]))
+    found = shuffled(haplotypes, genome, np.random.default_rng(5))
+    np.testing.assert_array_equal(found[0], found[1])
+    assert 70 < np.count_nonzero(found[1] == found[2]) < 95

@@ -69,6 +69,20 @@ def test_frequencies_and_linkage(dosage: np.ndarray) -> None:
     assert np.mean(far) < 0.03
 
 
+def test_ld_blocks_span_tens_of_kilobases(cohort: xr.Dataset) -> None:
+    blocks = cohort.genobit.ld_blocks()
+    assert 20 < blocks.kb.median() < 60
+    assert 100 < blocks.kb.quantile(0.95) < 200
+    assert blocks.n[blocks.kb >= 20].sum() > 8_000  # of 20,000 variants
+    assert 20_000 < cohort.genobit.ld_decay().half_decay_of_means < 80_000
+
+
+def test_genetic_map(cohort: xr.Dataset) -> None:
+    for contig in (0, 1):
+        here = cohort.isel(variants=cohort.variant_contig.values == contig)
+        assert abs(here.variant_genetic_position[-1] - 80) < 8  # 1 cM per Mb
+
+
 def test_planted_variants_are_unlinked(cohort: xr.Dataset, dosage: np.ndarray) -> None:
     pair = np.flatnonzero(cohort.variant_planted_pair)
     triple = np.flatnonzero(cohort.variant_planted_triple)
@@ -153,7 +167,7 @@ def test_king_finds_the_pedigree(cohort: xr.Dataset) -> None:
         "second degree": 480,
         "third degree": 180,
     }
-    # 12 Mb hold too few independent variants to tell all strangers from the third degree.
+    # Two contigs hold too few independent variants to tell all strangers from the third degree.
     assert set(found[~related]) == {"third degree", "unrelated"}
     assert (found[~related] == "third degree").mean() < 0.005
 
@@ -164,7 +178,7 @@ def test_it_is_made_once_and_always_the_same(
     xr.testing.assert_identical(cohort, sample_dataset(cache_dir=tmp_path))
     monkeypatch.setattr(sample_module, "_build", None)
     assert sample_dataset(cache_dir=cache_dir, chunks=1_000).chunksizes["variants"][0] == 1_000
-    assert [path.name for path in (cache_dir / "sample").iterdir()] == ["cohort-2.1.zarr"]
+    assert [path.name for path in (cache_dir / "sample").iterdir()] == ["cohort-3.1.zarr"]
 
 
 def test_missing_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

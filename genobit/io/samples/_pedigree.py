@@ -48,8 +48,8 @@ Among the grandchildren are identical twins, full and half siblings, and first c
 CROSSOVERS = 15.0
 """Mean crossovers per contig and meiosis, so that two contigs are inherited like a genome.
 
-The two contigs have 12 centimorgan in all. Without more crossovers, siblings would share all or
-nothing of a contig.
+The two contigs have 160 centimorgan in all. Without more crossovers, siblings would share all or
+nothing of large parts of a contig.
 """
 BOUNDS = 2.0 ** -np.arange(1.5, 5)
 """Least kinship of twins and of the first, second and third degree."""
@@ -64,6 +64,8 @@ class Genome(NamedTuple):
     """Block of each variant (variants,), ascending. Haplotypes do not recombine inside a block."""
     contig: NDArray[np.intp]
     """Contig of each block (blocks,)."""
+    exchanged: NDArray[np.float64]
+    """Share of the haplotypes exchanged at the start of each block (blocks,)."""
 
 
 class Pedigree(NamedTuple):
@@ -79,14 +81,19 @@ class Pedigree(NamedTuple):
 def shuffled(
     haplotypes: NDArray[np.int8], genome: Genome, random: np.random.Generator
 ) -> NDArray[np.int8]:
-    """Permute haplotypes (variants, haplotypes) of one population within each block.
+    """Exchange haplotypes (variants, haplotypes) of one population at the start of each block.
 
     Frequencies and LD inside a block stay the same. Long shared haplotypes are broken up, which in
     a short genome make unrelated samples look like relatives.
     """
     edges = np.flatnonzero(np.diff(genome.block)) + 1
-    blocks = np.split(haplotypes, edges)
-    return np.concatenate([block[:, random.permutation(haplotypes.shape[1])] for block in blocks])
+    order = np.arange(haplotypes.shape[1])
+    out = []
+    for block, share in zip(np.split(haplotypes, edges), genome.exchanged, strict=True):
+        moved = np.flatnonzero(random.random(order.size) < share)
+        order[moved] = order[random.permutation(moved)]
+        out.append(block[:, order])
+    return np.concatenate(out)
 
 
 def with_families(

@@ -19,15 +19,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Part of the cache key: increase it when the simulated data change.
-_VERSION = 2
+_VERSION = 3
 _LABELS = 1
 """Version of the labels, which leaves the random numbers as they are."""
 
 _SAMPLES = {"AFR": 700, "EUR": 700, "EAS": 600}
 _CONTIGS = ("1", "2")
-_CONTIG_LENGTH = 6_000_000
+_CONTIG_LENGTH = 80_000_000
 _VARIANTS_PER_CONTIG = 10_000
-_HOTSPOT_DISTANCE = 6_000
+_HOTSPOT = 1_000
+_LEAST_BLOCK, _LONGEST_BLOCK = 20_000, 200_000
+"""Distances of recombination hotspots, which end LD blocks."""
+_RATE, _RATE_IN_BLOCKS = 1e-8, 0.2e-8
+"""Crossovers per base pair and meiosis on average, and away from hotspots."""
+_SIMULATED_RATE = 0.1
+"""Share of the map that msprime simulates, as its time grows with the square of the map's length.
+
+At hotspots, shuffling makes up for the rest.
+"""
+_MUTATION_RATE = 1e-9
+"""Less than a tenth of the human rate. The variants are as sparse as on a genotyping array."""
 _FAMILIES = 10
 """Families per population."""
 _MIN_FREQUENCY = 0.015
@@ -47,6 +58,8 @@ class _Contig(NamedTuple):
     haplotypes: np.ndarray
     block: np.ndarray
     """Number of hotspots before each variant."""
+    exchanged: np.ndarray
+    """Share of the haplotypes that each hotspot exchanges."""
 
 
 @own_words
@@ -56,15 +69,16 @@ def sample_dataset(
     """Open a simulated cohort of 2,000 people and 20,000 variants with planted signals.
 
     The three populations follow the out-of-Africa model of Gutenkunst et al. 2009
-    (doi:10.1371/journal.pgen.1000695). The genome has two contigs of 6 Mb with recombination
-    hotspots. Variants are biallelic with a minor allele frequency of 0.01 or more; calls are phased
-    and complete. The first call simulates the cohort with msprime, which takes a few seconds.
+    (doi:10.1371/journal.pgen.1000695). The genome has two contigs of 80 Mb. Recombination hotspots
+    end LD blocks every 20 to 200 kb. Variants are biallelic with a minor allele frequency of 0.01
+    or more; calls are phased and complete. The first call simulates the cohort with msprime, which
+    takes a few seconds.
 
     The last 120 samples of each population are ten families of three generations. With the usual
-    number of crossovers, 12 Mb are too short to distinguish degrees of relationship. The simulation
-    therefore uses as many crossovers per meiosis as a whole human genome has. In each segment
-    between hotspots, the haplotypes of founders are shuffled within their population. This breaks
-    the long haplotypes that unrelated founders share. Few unrelated samples then look related.
+    number of crossovers, two contigs are too short to distinguish degrees of relationship. The
+    simulation therefore uses as many crossovers per meiosis as a whole human genome has. At each
+    hotspot, haplotypes of founders are exchanged within their population. This breaks the long
+    haplotypes that unrelated founders share. Few unrelated samples then look related.
 
     KING finds all twins and all relatives of first, second and third degree in the pedigree. KING
     assigns some unrelated pairs to the third degree, but no unrelated pair to a closer degree.
@@ -147,18 +161,26 @@ def _demography() -> Any:
     return model
 
 
-def _recombination_map(random: np.random.Generator) -> Any:
-    """Return a map with hotspots of 1 kb about every 6 kb, and about 1 cM per Mb.
+def _hotspots(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the start of each hotspot and its strength, 1 on average.
 
-    The hotspots make LD blocks.
+    The lesser of two uniform numbers makes short blocks more common than long ones.
     """
+    most = _CONTIG_LENGTH // _LEAST_BLOCK
+    distance = random.integers(_LEAST_BLOCK, _LONGEST_BLOCK, size=(2, most)).min(axis=0)
+    start = np.cumsum(distance)
+    start = start[start < _CONTIG_LENGTH - _LEAST_BLOCK]
+    return start, random.gamma(2, 0.5, size=start.size)
+
+
+def _recombination_map(start: np.ndarray, strength: np.ndarray) -> Any:
+    """Return a map of 1 cM per Mb on average."""
     import msprime
 
-    start = np.arange(_HOTSPOT_DISTANCE, _CONTIG_LENGTH - _HOTSPOT_DISTANCE, _HOTSPOT_DISTANCE)
-    start = start + random.integers(0, _HOTSPOT_DISTANCE // 2, start.size)
-    edges = np.stack([start, start + 1_000], axis=1).ravel()
-    rate = np.full(edges.size + 1, 0.2e-8)
-    rate[1::2] = random.gamma(0.5, 10e-8, size=start.size)
+    edges = np.stack([start, start + _HOTSPOT], axis=1).ravel()
+    rate = np.full(edges.size + 1, _RATE_IN_BLOCKS)
+    distance = _CONTIG_LENGTH / start.size
+    rate[1::2] += (_RATE - _RATE_IN_BLOCKS) * distance / _HOTSPOT * strength
     return msprime.RateMap(position=np.concatenate([[0], edges, [_CONTIG_LENGTH]]), rate=rate)
 
 
@@ -166,11 +188,17 @@ def _simulate_contig(seed: int) -> _Contig:
     import msprime
 
     random = np.random.default_rng(seed)
-    recombination = _recombination_map(random)
+    start, strength = _hotspots(random)
+    recombination = _recombination_map(start, strength)
     trees = msprime.sim_ancestry(
-        _SAMPLES, demography=_demography(), recombination_rate=recombination, random_seed=seed
+        _SAMPLES,
+        demography=_demography(),
+        recombination_rate=msprime.RateMap(
+            position=recombination.position, rate=recombination.rate * _SIMULATED_RATE
+        ),
+        random_seed=seed,
     )
-    trees = msprime.sim_mutations(trees, rate=1.29e-8, random_seed=seed)
+    trees = msprime.sim_mutations(trees, rate=_MUTATION_RATE, random_seed=seed)
     kept, rows, alleles = [], [], []
     for variant in trees.variants():
         frequency = np.count_nonzero(variant.genotypes) / trees.num_samples
@@ -185,8 +213,8 @@ def _simulate_contig(seed: int) -> _Contig:
         100 * recombination.get_cumulative_mass(position),
         np.array(alleles, dtype=object)[thin],
         np.array(rows)[thin],
-        # Every second interval of the map is a hotspot.
-        np.searchsorted(recombination.position[2:-1:2], position),
+        np.searchsorted(start, position),
+        1 - np.exp(-2 * strength),
     )
 
 
@@ -195,7 +223,9 @@ def _genome(contigs: list[_Contig]) -> _pedigree.Genome:
     contig = np.repeat(np.arange(len(contigs)), [len(part.block) for part in contigs])
     pairs = np.stack([contig, np.concatenate([part.block for part in contigs])])
     blocks, block = np.unique(pairs, axis=1, return_inverse=True)
-    return _pedigree.Genome(block.reshape(-1), blocks[0])
+    # The start of a contig exchanges all.
+    exchanged = [np.append(1.0, contigs[c].exchanged)[k] for c, k in blocks.T]
+    return _pedigree.Genome(block.reshape(-1), blocks[0], np.array(exchanged))
 
 
 def _related(
@@ -306,12 +336,15 @@ def _odd_heterozygotes(dosage: np.ndarray, variants: np.ndarray) -> np.ndarray:
 
 
 def _trait(dosage: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return the sum of standardised effects and noise, with the stated heritability."""
+    """Return the sum of standardised effects and noise, with the stated heritability.
+
+    Rounded, as the last bits of a product depend on the CPU.
+    """
     standard = (dosage - dosage.mean(axis=1, keepdims=True)) / dosage.std(axis=1, keepdims=True)
     genetic: np.ndarray = np.array(_TRAIT_EFFECTS) @ standard
     genetic *= np.sqrt(_TRAIT_HERITABILITY) / genetic.std()
     genetic += random.normal(scale=np.sqrt(1 - _TRAIT_HERITABILITY), size=genetic.size)
-    return genetic
+    return genetic.round(6)
 
 
 def _flags(variants: np.ndarray, n_variants: int) -> np.ndarray:
