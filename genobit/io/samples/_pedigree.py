@@ -48,7 +48,7 @@ Among the grandchildren are identical twins, full and half siblings, and first c
 CROSSOVERS = 15.0
 """Mean crossovers per contig and meiosis, so that two contigs are inherited like a genome.
 
-The two contigs have 160 centimorgan in all. Without more crossovers, siblings would share all or
+The two contigs have 200 centimorgan in all. Without more crossovers, siblings would share all or
 nothing of large parts of a contig.
 """
 BOUNDS = 2.0 ** -np.arange(1.5, 5)

@@ -25,7 +25,7 @@ _LABELS = 1
 
 _SAMPLES = {"AFR": 700, "EUR": 700, "EAS": 600}
 _CONTIGS = ("1", "2")
-_CONTIG_LENGTH = 80_000_000
+_CONTIG_LENGTH = 100_000_000
 _VARIANTS_PER_CONTIG = 10_000
 _HOTSPOT = 1_000
 _LEAST_BLOCK, _LONGEST_BLOCK = 20_000, 200_000
@@ -37,8 +37,11 @@ _SIMULATED_RATE = 0.1
 
 At hotspots, shuffling makes up for the rest.
 """
-_MUTATION_RATE = 1e-9
+_MUTATION_RATE = 0.8e-9
 """Less than a tenth of the human rate. The variants are as sparse as on a genotyping array."""
+_DENSE = ("2", 25_000_000, 26_000_000)
+"""A region with more variants, as if it was sequenced."""
+_DENSITY = 8
 _FAMILIES = 10
 """Families per population."""
 _MIN_FREQUENCY = 0.015
@@ -69,9 +72,10 @@ def sample_dataset(
     """Open a simulated cohort of 2,000 people and 20,000 variants with planted signals.
 
     The three populations follow the out-of-Africa model of Gutenkunst et al. 2009
-    (doi:10.1371/journal.pgen.1000695). The genome has two contigs of 80 Mb. Recombination hotspots
-    end LD blocks every 20 to 200 kb. Variants are biallelic with a minor allele frequency of 0.01
-    or more; calls are phased and complete. The first call simulates the cohort with msprime, which
+    (doi:10.1371/journal.pgen.1000695). The genome has two contigs of 100 Mb. Recombination hotspots
+    end LD blocks every 20 to 200 kb. Variants are as sparse as on a genotyping array; the region
+    2:25Mb-26Mb has eight times as many. They are biallelic with a minor allele frequency of 0.01 or
+    more. Calls are phased and complete. The first call simulates the cohort with msprime, which
     takes a few seconds.
 
     The last 120 samples of each population are ten families of three generations. With the usual
@@ -105,7 +109,8 @@ def sample_dataset(
       the cohort. Neither a single variant nor two variants of the triple have an effect of their
       own.
     - `sample_trait`: float64, the sum of six additive effects
-      (`variant_planted_trait`, bool) and noise; heritability 0.4.
+      (`variant_planted_trait`, bool) and noise; heritability 0.4. The largest effect is that of a
+      variant in 2:25Mb-26Mb.
 
     Raises
     ------
@@ -127,7 +132,7 @@ def sample_dataset(
 
 def _build(store: Path) -> None:
     require("sample_dataset", "msprime")
-    contigs = [_simulate_contig(seed) for seed, _ in enumerate(_CONTIGS, start=1)]
+    contigs = [_simulate_contig(name, seed) for seed, name in enumerate(_CONTIGS, start=1)]
     random = np.random.default_rng(_VERSION)
     ds = _phenotypes(_dataset(contigs, random), random)
     # A multiple of 64 gives whole words in planes with variants along the bits.
@@ -184,7 +189,17 @@ def _recombination_map(start: np.ndarray, strength: np.ndarray) -> Any:
     return msprime.RateMap(position=np.concatenate([[0], edges, [_CONTIG_LENGTH]]), rate=rate)
 
 
-def _simulate_contig(seed: int) -> _Contig:
+def _mutation_map(contig: str) -> Any:
+    import msprime
+
+    where, start, stop = _DENSE
+    if contig != where:
+        return _MUTATION_RATE
+    rate = _MUTATION_RATE * np.array([1, _DENSITY, 1])
+    return msprime.RateMap(position=[0, start, stop, _CONTIG_LENGTH], rate=rate)
+
+
+def _simulate_contig(name: str, seed: int) -> _Contig:
     import msprime
 
     random = np.random.default_rng(seed)
@@ -198,7 +213,7 @@ def _simulate_contig(seed: int) -> _Contig:
         ),
         random_seed=seed,
     )
-    trees = msprime.sim_mutations(trees, rate=_MUTATION_RATE, random_seed=seed)
+    trees = msprime.sim_mutations(trees, rate=_mutation_map(name), random_seed=seed)
     kept, rows, alleles = [], [], []
     for variant in trees.variants():
         frequency = np.count_nonzero(variant.genotypes) / trees.num_samples
@@ -214,7 +229,7 @@ def _simulate_contig(seed: int) -> _Contig:
         np.array(alleles, dtype=object)[thin],
         np.array(rows)[thin],
         np.searchsorted(start, position),
-        1 - np.exp(-2 * strength),
+        1 - np.exp(-strength),
     )
 
 
@@ -289,10 +304,7 @@ def _phenotypes(ds: xr.Dataset, random: np.random.Generator) -> xr.Dataset:
     step = _PENETRANCE_STEP
     risk = 0.5 + step * _odd_heterozygotes(dosage, pair) + step * _odd_heterozygotes(dosage, triple)
     case = (random.random(dosage.shape[1]) < risk).astype(np.int8)
-    common = np.flatnonzero(np.abs(dosage.mean(axis=1) - 1) < 0.8)
-    trait_variants = random.choice(
-        np.setdiff1d(common, planted), size=len(_TRAIT_EFFECTS), replace=False
-    )
+    trait_variants = _trait_variants(ds, dosage, planted, random)
     return ds.assign(
         variant_planted_pair=("variants", _flags(pair, len(dosage))),
         variant_planted_triple=("variants", _flags(triple, len(dosage))),
@@ -327,6 +339,22 @@ def _balanced_unlinked_variants(
         if len(picked) == n_picked:
             break
     return np.array(picked)
+
+
+def _trait_variants(
+    ds: xr.Dataset, dosage: np.ndarray, taken: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """Pick common variants. The first is in the dense region, and common in each population."""
+    contig, start, stop = _DENSE
+    place = ds["variant_position"].values
+    dense = (ds["variant_contig"].values == _CONTIGS.index(contig)) & (start < place)
+    dense &= place <= stop
+    population = ds["sample_population"].values
+    balance = [np.abs(dosage[:, population == name].mean(axis=1) - 1) for name in _SAMPLES]
+    lead = random.choice(np.flatnonzero(dense & (np.max(balance, axis=0) < 0.5)))
+    common = np.flatnonzero(~dense & (np.abs(dosage.mean(axis=1) - 1) < 0.8))
+    others = random.choice(np.setdiff1d(common, taken), len(_TRAIT_EFFECTS) - 1, replace=False)
+    return np.append(lead, others)
 
 
 def _odd_heterozygotes(dosage: np.ndarray, variants: np.ndarray) -> np.ndarray:
