@@ -47,8 +47,8 @@ SHOTS = {
             _COHORT
             + """import pandas as pd
 from scipy import stats
-part = ds.isel(samples=ds.sample_population.values == "AFR")
-part = part.genobit.sel(variants="2:3.785Mb-3.825Mb").load()
+part = ds.isel(samples=ds.sample_population.values == "EUR")
+part = part.genobit.sel(variants="2:25.65Mb-25.95Mb").load()
 copies = part.call_genotype.sum("ploidy").values
 p = [stats.linregress(g, part.sample_trait).pvalue if np.ptp(g) else 1 for g in copies]
 study = pd.DataFrame({"id": part.variant_id.values, "p": p})
