@@ -71,8 +71,13 @@ bits = part.genobit.pack(phased=True)
     ),
     "grm": Shot(
         (
-            _COHORT + "some = ds.genobit.isel(samples=slice(0, 2_000, 5))",
-            "some.genobit.explore.grm(selected=tuple(range(60, 90)))",
+            _COHORT
+            + """# Some samples of each population, and two families of each: a trio is selected.
+rows = np.r_[0:580:5, 580:604, 700:1_280:5, 1_280:1_304, 1_400:1_880:5, 1_880:1_904]
+some = ds.genobit.isel(samples=rows)
+trio = np.searchsorted(rows, [1_280, 1_281, 1_285]).tolist()
+""",
+            'some.genobit.explore.grm(selected=trio, pairs_as="kinship")',
         ),
         "genobit-grm",
         "pairs",
