@@ -190,7 +190,8 @@ class DatasetPlot(Plot):
         ----------
         colour_by
             Name of a label of the samples ("population" also finds ``sample_population``), or a
-            value for each sample. The name of each group is beside its points.
+            value for each sample. Names of groups are beside their points, or in a key if
+            groups overlap.
         method
             Method of the matrix, as for `.genobit.grm()`.
         colour_limits

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from bokeh.models.annotations import Legend, LegendItem
 from bokeh.palettes import Viridis256
 
 from genobit.data import model
 from genobit.data.aligning import aligned
 from genobit.data.labels import decoded
 from genobit.engine.spelling import did_you_mean
-from genobit.visual.style import NO_VALUE_COLOUR, POINT_COLOUR, UPRIGHT_BAR
+from genobit.visual.style import NO_VALUE_COLOUR, POINT_COLOUR, UPRIGHT_BAR, Hook
 from genobit.visual.tokens import GROUPS, OTHER_GROUP
 
 if TYPE_CHECKING:
@@ -265,6 +266,34 @@ def one_colour_each(chosen: Colouring) -> np.ndarray:
     palette = np.array([*Viridis256, NO_VALUE_COLOUR], dtype=object)
     missing = np.isnan(steps)
     return palette[np.where(missing, len(Viridis256), np.nan_to_num(steps)).astype("i8")]
+
+
+def key_hook(colour: Colouring) -> Hook:
+    """Return a HoloViews hook that adds a legend of categories below a plot; numbers have two ends.
+
+    Plots whose colours are no column of points, such as strips, have no other legend.
+    """
+    colours = dict(colour.colours)
+    if not colour.categorical:
+        ends = one_colour_each(replace(colour, values=np.array(colour.limits)))
+        colours = {f"{end:.3g}": shade for end, shade in zip(colour.limits, ends, strict=True)}
+
+    def hook(plot: Any, _element: Any) -> None:
+        figure = plot.state
+        if any(isinstance(part, Legend) for part in figure.below):
+            return
+        # A legend takes its marks from points; these are nowhere.
+        look: dict[str, Any] = {"size": 9, "marker": "square", "line_color": None}
+        items = [
+            LegendItem(label=name, renderers=[figure.scatter([np.nan], [np.nan], color=c, **look)])
+            for name, c in colours.items()
+        ]
+        legend = Legend(
+            items=items, title=colour.name, orientation="horizontal", ncols=5, border_line_alpha=0
+        )
+        figure.add_layout(legend, "below")
+
+    return hook
 
 
 def colour_options(colour: Colouring) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import holoviews as hv
 import numpy as np
 import pytest
 import xarray as xr
+from bokeh.models.annotations import Legend
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 
@@ -47,6 +48,20 @@ def relationships(values: np.ndarray, method: str = "gcta", **labels: object) ->
 
 def title(plot: hv.Overlay) -> str:
     return plot.opts.get().kwargs["title"]
+
+
+@pytest.mark.parametrize("values", [["a", "b", "a"], [0.5, 2.0, 1.0]])
+def test_a_strip_has_a_legend_on_screen(values):
+    grm = relationships(np.eye(3), sample_group=values)
+    figure = hv.render(grm_heatmap(grm, colour_by="group"))
+    (legend,) = [part for part in figure.below if isinstance(part, Legend)]
+    shown = {item.label.value: item.renderers[0].glyph.fill_color for item in legend.items}
+    strip = grm_heatmap(grm, colour_by="group").Rectangles.Strip["colour"]
+    assert list(shown) == (["a", "b"] if values[0] == "a" else ["0.5", "2"])
+    assert set(shown.values()) <= set(strip)
+    assert legend.title == "group"
+    bare = hv.render(grm_heatmap(grm))
+    assert not any(isinstance(part, Legend) for part in bare.below)
 
 
 class TestPairs:

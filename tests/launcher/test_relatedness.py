@@ -40,6 +40,21 @@ def test_texts_are_apart_and_on_the_page(width: float) -> None:
     assert overlapping(figure) == []
 
 
+@pytest.mark.parametrize("width", [90, 180])
+def test_groups_that_overlap_have_a_key(width: float) -> None:
+    ds = cohort(60)
+    mixed = np.random.default_rng(0).permutation(ds.sample_population.values)
+    ds["sample_population"] = ("samples", mixed)
+    figure = page_of(relatedness(ds, colour_by="population"), width)
+    assert overlapping(figure) == []
+    page = figure.axes[0]
+    assert {"P", "Q", "R"} <= {text.get_text() for text in page.texts}
+    components = page.child_axes[4]
+    assert {text.get_text() for text in components.texts} == {"b"}
+    named = page_of(relatedness(cohort(60), colour_by="population"), width).axes[0].child_axes[4]
+    assert {text.get_text() for text in named.texts} == {"b", "P", "Q", "R"}
+
+
 def test_other_contigs_are_left_out_of_all_panels_and_counted() -> None:
     ds = cohort()
     text = words(page_of(relatedness(ds, colour_by="population"), 180))

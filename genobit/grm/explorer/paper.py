@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from genobit.grm.plots.paper_kinship import KinshipPairs, draw_kinship
 from genobit.grm.plots.paper_matrix import ABOVE, BESIDE, MatrixPanel, draw_matrix, mark_selected
-from genobit.pca.plots.paper_scatter import BELOW, LEFT, draw_scatter
+from genobit.pca.plots.paper_scatter import BELOW, LEFT, draw_scatter, key_of
+from genobit.visual.paper.key import draw_key, key_height
 from genobit.visual.paper.page import MARGIN, Paper, letter, panel, size_of
 
 if TYPE_CHECKING:
@@ -73,15 +74,28 @@ def _draw(axes: Axes, drawn: Relatedness) -> None:
     matrix = draw_matrix(axes, drawn.matrix, MARGIN, _HEAD, side)
     mark_selected(matrix, drawn.matrix.arranged, drawn.selected)
     letter(matrix, "a", left=_LETTERS - MARGIN - BESIDE)
-    boxes = _boxes(width, height, side, drawn.matrix.below(side), beside=beside)
-    for text, box in zip("bc", boxes, strict=True):
-        inner = panel(axes, *box)
-        letter(inner, text, left=_LETTERS - LEFT)
-        if text == "b":
-            draw_scatter(inner, drawn.pcs, drawn.chosen, *drawn.components)
-        else:
-            label = drawn.chosen.name if drawn.chosen.categorical else ""
-            draw_kinship(inner, drawn.pairs, drawn.groups, drawn.colours, label)
+    first, second = _boxes(width, height, side, drawn.matrix.below(side), beside=beside)
+    _draw_components(axes, drawn, first)
+    inner = panel(axes, *second)
+    letter(inner, "c", left=_LETTERS - LEFT)
+    label = drawn.chosen.name if drawn.chosen.categorical else ""
+    draw_kinship(inner, drawn.pairs, drawn.groups, drawn.colours, label)
+
+
+def _draw_components(
+    axes: Axes, drawn: Relatedness, box: tuple[float, float, float, float]
+) -> None:
+    """Draw principal components into a box, under the key of groups if these overlap."""
+    left, top, wide, tall = box
+    scores = drawn.pcs["scores"].transpose("samples", "components").values.astype("f8")
+    at, up = (scores[:, component - 1] for component in drawn.components)
+    key = key_of(drawn.chosen, at, up, (wide, tall))
+    # The room above the panel holds a row of the key.
+    lower = max(key_height(key, wide) + 1.5 - _HEAD, 0.0)
+    draw_key(axes, key, left, top + lower - key_height(key, wide) - 1.0, wide)
+    inner = panel(axes, left, top + lower, wide, tall - lower)
+    letter(inner, "b", left=_LETTERS - LEFT)
+    draw_scatter(inner, drawn.pcs, drawn.chosen, *drawn.components, named=key is None)
 
 
 def _boxes(

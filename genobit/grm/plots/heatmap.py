@@ -15,7 +15,13 @@ from genobit.data import model
 from genobit.data.selection_by_label import members
 from genobit.grm.plots.result import computed, measure_of, pair_values, sample_names, scale_for
 from genobit.visual.clusters import CLUSTERED_SAMPLES, Dendrogram, cluster
-from genobit.visual.colouring import Colouring, colouring_of, labels_of_side, one_colour_each
+from genobit.visual.colouring import (
+    Colouring,
+    colouring_of,
+    key_hook,
+    labels_of_side,
+    one_colour_each,
+)
 from genobit.visual.pixels import Pixels, lay_out, strongest
 from genobit.visual.style import (
     SELECTED_COLOUR,
@@ -25,6 +31,7 @@ from genobit.visual.style import (
     matrix_image,
     number,
     plain_frame,
+    with_hooks,
 )
 from genobit.visual.tokens import LIGHT
 
@@ -159,7 +166,8 @@ def grm_heatmap(
     strip = None
     if colour_by is not None:
         strip = colouring_of(labels_of_side(arranged.matrix), colour_by, "samples")
-    return draw_heatmap(arranged, members(grm, selected, model.SAMPLES, "selected"), strip)
+    drawn = draw_heatmap(arranged, members(grm, selected, model.SAMPLES, "selected"), strip)
+    return drawn if strip is None else with_hooks(drawn, key_hook(strip))
 
 
 def draw_heatmap(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -18,9 +18,9 @@ from genobit.grm.plots.heatmap import OrderedMatrix, arrange
 from genobit.grm.plots.paper_tree import Block, Nodes, blocks_of, draw_tree, group_codes, nodes_of
 from genobit.grm.plots.result import measure_of
 from genobit.visual.colouring import Colouring, colouring_of, labels_of_side, one_colour_each
+from genobit.visual.paper.key import draw_key, key_height
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.texts import (
-    LETTER,
     block_size,
     left_out,
     lines_of,
@@ -147,7 +147,8 @@ def paper_of_panel(shown: MatrixPanel, selected: Sequence[int] = ()) -> Paper:
             side = min(side_of(width), spare)
         matrix = draw_matrix(axes, shown, MARGIN, MARGIN + ABOVE, side)
         mark_selected(matrix, shown.arranged, selected)
-        _draw_key(axes, shown, tall - _key_height(shown, side) - 1.5, side)
+        top = tall - key_height(shown.chosen, BESIDE + side) - 1.5
+        draw_key(axes, shown.chosen, MARGIN, top, BESIDE + side)
 
     return Paper(draw, height, whole=True)
 
@@ -331,55 +332,6 @@ def mark_selected(axes: Axes, arranged: OrderedMatrix, selected: Sequence[int]) 
     axes.add_collection(marks, autolim=False)
 
 
-class _Entry(NamedTuple):
-    left: float
-    row: int
-    name: str
-    colour: str
-
-
-def _key(shown: MatrixPanel, side: float) -> list[_Entry]:
-    """Return the entries of the key of groups, in rows as wide as the panel."""
-    if shown.chosen is None:
-        return []
-    entries = dict(shown.chosen.colours)
-    if not shown.chosen.categorical:
-        low, high = shown.chosen.limits
-        ends = one_colour_each(replace(shown.chosen, values=np.array([low, high])))
-        entries = {f"{shown.chosen.name} {low:.3g}": ends[0], f"{high:.3g}": ends[1]}
-    out, left, row, room = [], 0.0, 0, BESIDE + side
-    for name, colour in entries.items():
-        wide = 3.5 + LETTER * 1.15 * millimetres(NOTE_PT) * len(name) + 2.5
-        if left and left + wide > room:
-            left, row = 0.0, row + 1
-        out.append(_Entry(left, row, name, colour))
-        left += wide
-    return out
-
-
 def _key_height(shown: MatrixPanel, side: float) -> float:
-    entries = _key(shown, side)
-    return 1.5 + 3.0 * (entries[-1].row + 1) if entries else 0.0
-
-
-def _draw_key(axes: Axes, shown: MatrixPanel, top: float, side: float) -> None:
-    width, height = size_of(axes)
-    for entry in _key(shown, side):
-        left, at = MARGIN + entry.left, height - top - 3.0 * entry.row - 1.5
-        square = Rectangle(
-            (left / width, (at - 0.9) / height),
-            1.8 / width,
-            1.8 / height,
-            facecolor=entry.colour,
-            linewidth=0,
-            transform=axes.transAxes,
-        )
-        axes.add_artist(square)
-        axes.text(
-            (left + 2.6) / width,
-            at / height,
-            entry.name,
-            fontsize=NOTE_PT,
-            va="center",
-            transform=axes.transAxes,
-        )
+    found = key_height(shown.chosen, BESIDE + side)
+    return 1.5 + found if found else 0.0

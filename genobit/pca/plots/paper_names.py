@@ -24,8 +24,59 @@ _LEADER = 2.5
 #: Most points of a group from which distances are measured.
 _MEASURED = 400
 _COVER = 20.0
+#: Neighbours of a sample, and the share of them that is of its own group if groups are apart.
+_NEIGHBOURS, _OWN = 5, 0.75
+#: Room around the points, as a share of their range.
+_AROUND = 0.1
 #: Radius of a mark with air around it, in millimetres.
 _RADIUS = 0.85
+
+
+def are_apart(
+    x: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray,
+    names: Sequence[str],
+    size: tuple[float, float],
+) -> bool:
+    """Return whether the names of all groups can stand on the data.
+
+    x, y, groups: (samples,); size: of the panel in millimetres. Each name needs a place, and most
+    neighbours of a sample must be of its group. Else no name tells whose the points near it are.
+    """
+    at = np.column_stack([x, y]).astype("f8")
+    known = np.isfinite(at).all(axis=1)
+    at, groups = at[known], groups[known]
+    if not len(at):
+        return True
+    low, reach = at.min(axis=0), np.maximum(np.ptp(at, axis=0), 1e-300)
+    shares = (at - low + _AROUND * reach) / ((1 + 2 * _AROUND) * reach)
+    drawn = [name for name in names if (groups == name).any()]
+    if len(places_of_names(shares, groups, drawn, *size)) < len(drawn):
+        return False
+    own = _own_neighbours(shares * size, groups)
+    return all(np.mean(own[groups == name]) >= _OWN for name in drawn)
+
+
+def _own_neighbours(points: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return the share of the nearest neighbours of each point that are of its group.
+
+    A group smaller than the number of neighbours is compared with as many as it has others.
+    """
+    from scipy.spatial import cKDTree
+
+    _, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    others = counts[codes] - 1
+    near = min(_NEIGHBOURS, len(points) - 1)
+    if not near:
+        return np.ones(len(points))
+    # Points at one place are neighbours in any order, so a point may not be the first of its own.
+    found = cKDTree(points).query(points, near + 1)[1]
+    same = (codes[found] == codes[:, None]) & (found != np.arange(len(points))[:, None])
+    rank = np.cumsum(found != np.arange(len(points))[:, None], axis=1)
+    taken = np.minimum(near, others)
+    counted = (same & (rank <= taken[:, None])).sum(axis=1)
+    return np.where(taken > 0, counted / np.maximum(taken, 1), 1.0)
 
 
 def name_groups(

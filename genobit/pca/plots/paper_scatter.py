@@ -9,9 +9,10 @@ from bokeh.palettes import Viridis256
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.ticker import MaxNLocator
 
-from genobit.pca.plots.paper_names import name_groups
+from genobit.pca.plots.paper_names import are_apart, name_groups
 from genobit.pca.plots.scatter import axis_label
 from genobit.visual.colouring import Colouring, colouring_of, one_colour_each
+from genobit.visual.paper.key import draw_key, key_height
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.texts import block_size, left_out, lines_of, millimetres
 from genobit.visual.style import number
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Margins of the axes in millimetres: left with its labels, and below.
 LEFT, BELOW = 14.0, 10.0
+#: Height of the axes, as a share of their width.
+_RATIO = 0.72
 #: From this number of samples on, points are smaller and pixels inside of a PDF.
 MANY = 2_000
 _LINE = 1.25 * millimetres(NOTE_PT)
@@ -42,7 +45,8 @@ def paper_scatter(
     Parameters
     ----------
     pcs, x, y, colour_by
-        As for `genobit.plots.pca_scatter`. Names of groups stand on the data.
+        As for `genobit.plots.pca_scatter`. Names of groups stand on the data, or in a key above
+        if groups overlap.
     names
         Ignored: the names are hover text, which paper does not have.
 
@@ -65,15 +69,23 @@ def paper_scatter(
     _check_components(pcs, x, y)
     colour = colouring_of(pcs, colour_by, "samples")
 
+    scores = pcs["scores"].transpose("samples", "components").values.astype("f8")
+    at, up = scores[:, x - 1], scores[:, y - 1]
+
+    def key(width: float) -> Colouring | None:
+        inside = width - LEFT - MARGIN
+        return key_of(colour, at, up, (inside, _RATIO * inside))
+
     def notes(width: float) -> list[str]:
         return lines_of(_notes(pcs, x, y), width - LEFT - MARGIN)
 
     def above(width: float) -> float:
         bar = 0.0 if colour.categorical else 8.0
-        return MARGIN + _LINE * len(notes(width)) + 1.5 + bar
+        found = key_height(key(width), width - LEFT - MARGIN)
+        return MARGIN + _LINE * len(notes(width)) + 1.5 + bar + (found and found + 1.0)
 
     def height(width: float) -> float:
-        return above(width) + 0.72 * (width - LEFT - MARGIN) + BELOW
+        return above(width) + _RATIO * (width - LEFT - MARGIN) + BELOW
 
     def draw(axes: Axes) -> None:
         axes.set_axis_off()
@@ -88,11 +100,25 @@ def paper_scatter(
                 va="top",
                 transform=axes.transAxes,
             )
-        top = above(wide)
-        inner = panel(axes, LEFT, top, wide - LEFT - MARGIN, tall - top - BELOW)
-        draw_scatter(inner, pcs, colour, x, y)
+        top, inside, named = above(wide), wide - LEFT - MARGIN, key(wide)
+        draw_key(axes, named, LEFT, MARGIN + _LINE * len(notes(wide)) + 0.5, inside)
+        inner = panel(axes, LEFT, top, inside, tall - top - BELOW)
+        draw_scatter(inner, pcs, colour, x, y, named=named is None)
 
     return Paper(draw, height, whole=True)
+
+
+def key_of(
+    colour: Colouring, at: np.ndarray, up: np.ndarray, size: tuple[float, float]
+) -> Colouring | None:
+    """Return the colouring if it needs a key: groups that cannot be named on the data.
+
+    at, up: (samples,) places in a panel of this size in millimetres.
+    """
+    if not (colour.categorical and colour.name):
+        return None
+    groups = colour.values.astype(str)
+    return None if are_apart(at, up, groups, list(colour.colours), size) else colour
 
 
 def _check_components(pcs: xr.Dataset, x: int, y: int) -> None:
@@ -116,8 +142,16 @@ def _notes(pcs: xr.Dataset, x: int, y: int) -> list[str]:
     return [text, *left_out(pcs.attrs)]
 
 
-def draw_scatter(axes: Axes, pcs: xr.Dataset, colour: Colouring, x: int = 1, y: int = 2) -> None:
-    """Draw samples along two components into an empty axes, with the names of their groups."""
+def draw_scatter(
+    axes: Axes,
+    pcs: xr.Dataset,
+    colour: Colouring,
+    x: int = 1,
+    y: int = 2,
+    *,
+    named: bool = True,
+) -> None:
+    """Draw samples along two components into an empty axes, if ``named`` with names of groups."""
     scores = pcs["scores"].transpose("samples", "components").values.astype("f8")
     at, up = scores[:, x - 1], scores[:, y - 1]
     each = one_colour_each(colour)
@@ -143,7 +177,7 @@ def draw_scatter(axes: Axes, pcs: xr.Dataset, colour: Colouring, x: int = 1, y: 
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], min_n_ticks=3))
     if not colour.categorical:
         _bar(axes, colour)
-    elif colour.name:
+    elif colour.name and named:
         # Without this, limits would still change at the first drawing.
         axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
         name_groups(axes, at, up, colour.values.astype(str), colour.colours)
