@@ -12,7 +12,7 @@ import xarray as xr
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from genobit.data.joining import On, Source
+    from genobit.data.join_keys import On, Source
 
 
 CONVENTIONS = {
@@ -212,7 +212,7 @@ def _key_of_array(da: xr.DataArray) -> str:
 def source_of(table: Any, on: On, convention: str | None = None) -> Source:
     """Return a table in any accepted form, ready to be read."""
     from genobit.data.checks import check_one_of
-    from genobit.data.joining import Source
+    from genobit.data.join_keys import Source
     from genobit.io import tables
 
     if convention is not None:
@@ -254,7 +254,7 @@ def _with_index(frame: pd.DataFrame, keys: Mapping[str, str | None]) -> tuple[pd
     A column comes before a level of its name. An index without a name is the only key if no column
     is, and else it is dropped; so is the default 0, 1, 2, ...
     """
-    from genobit.data.joining import key_column
+    from genobit.data.join_keys import key_column
 
     index, own = frame.index, ""
     columns = [str(column) for column in frame.columns]
