@@ -54,12 +54,15 @@ class Needs(NamedTuple):
     """Name of a required variable."""
     phenotype: bool = False
     """Whether a variable along samples is required."""
+    haploid: bool = False
+    """Whether haploid genotypes will do."""
 
 
 _OF_VARIANTS = Needs(by_variants=True)
 _BY_POSITION = Needs(by_variants=True, variable=model.VARIANT_POSITION)
 _OF_SAMPLES = Needs(dosages=True)
 _OF_DOSAGES = Needs(by_variants=True, dosages=True)
+_OF_ALLELES = _OF_DOSAGES._replace(haploid=True)
 
 
 class Method(NamedTuple):
@@ -75,9 +78,9 @@ class Method(NamedTuple):
 _NEAR = "pairs near each other"
 
 METHODS = {
-    "variant_stats": Method(_OF_DOSAGES, "quality control"),
-    "sample_stats": Method(_OF_DOSAGES, "quality control"),
-    "filter": Method(_OF_DOSAGES, "quality control", "filter(min_maf=)"),
+    "variant_stats": Method(_OF_ALLELES, "quality control"),
+    "sample_stats": Method(_OF_ALLELES, "quality control"),
+    "filter": Method(_OF_ALLELES, "quality control", "filter(min_maf=)"),
     "mask_calls": Method(Needs(ploidy=None, calls=True)),
     "ld": Method(_OF_VARIANTS, "linkage"),
     "ld_pairs": Method(_OF_VARIANTS, _NEAR, "ld_pairs(threshold=)"),
@@ -86,12 +89,12 @@ METHODS = {
     "ld_decay": Method(_BY_POSITION, _NEAR, "ld_decay(window)"),
     "ld_blocks": Method(_BY_POSITION._replace(dosages=True), _NEAR),
     "ld_score": Method(_OF_VARIANTS._replace(variable=model.VARIANT_GENETIC_POSITION), _NEAR),
-    "grm": Method(_OF_SAMPLES, "relationships"),
+    "grm": Method(_OF_SAMPLES._replace(haploid=True), "relationships"),
     "grm_pairs": Method(_OF_SAMPLES, "relationships"),
     "unrelated": Method(_OF_SAMPLES, "relationships"),
     "crossproduct": Method(_OF_SAMPLES),
-    "pca": Method(_OF_SAMPLES, "principal components"),
-    "project": Method(_OF_SAMPLES, "principal components", "project(pcs)"),
+    "pca": Method(_OF_SAMPLES._replace(haploid=True), "principal components"),
+    "project": Method(_OF_SAMPLES._replace(haploid=True), "principal components", "project(pcs)"),
     "kendall": Method(_OF_DOSAGES, "rank correlation"),
     "kendall_pairs": Method(_OF_DOSAGES, "rank correlation"),
     "epistasis": Method(
@@ -100,7 +103,7 @@ METHODS = {
     "alignment": Method(
         Needs(ploidy=1, calls=True), "parsimony", "alignment().genobit.parsimony(tree)"
     ),
-    "allele_frequency": Method(_OF_VARIANTS),
+    "allele_frequency": Method(_OF_VARIANTS._replace(haploid=True)),
     "pack": Method(Needs(calls=True)),
 }
 """Methods of ``ds.genobit``, in the order of the documentation.
@@ -137,7 +140,7 @@ def _unmet_by_calls(ds: xr.Dataset, needs: Needs) -> str:
     if model.CALL_GENOTYPE not in ds:
         return "genotypes: open a file with gb.open_plink(), gb.open_pgen() or gb.open_vcf()"
     ploidy = ds.sizes.get(model.PLOIDY, 0)
-    if needs.ploidy in {None, ploidy}:
+    if needs.ploidy in {None, ploidy} or (needs.haploid and ploidy == 1):
         return ""
     if needs.ploidy == 1:
         return f"haploid calls (here ploidy {ploidy}): ds.isel(ploidy=[0])"
@@ -151,7 +154,8 @@ def _unmet_by_planes(layout: Layout, needs: Needs) -> str:
         return "the genotypes that the planes were packed from"
     if needs.by_variants and layout.rows != model.VARIANTS:
         return "pack(rows='variants')"
-    if needs.dosages and layout.kind == "haplotype" and layout.ploidy != 2:
+    taken = {1, 2} if needs.haploid else {2}
+    if needs.dosages and layout.kind == "haplotype" and layout.ploidy not in taken:
         return f"ploidy 2 (here {layout.ploidy})"
     return ""
 

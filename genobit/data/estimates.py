@@ -17,6 +17,7 @@ import xarray as xr
 from dask.base import is_dask_collection
 
 from genobit.data import layouts, model, packed
+from genobit.data.haploid import as_diploid
 from genobit.data.pairs.table import PairTable
 from genobit.engine.gemm.speed import speed
 from genobit.engine.own_words import SuggestsNames
@@ -65,11 +66,12 @@ class Call:
         """Return the result of a lazy method, which computes nothing."""
         return getattr(self.data.genobit, self.method)(**self.given)
 
-    def genotypes(self, *, phased: bool | None = None) -> Genotypes:
-        """Return the sizes of the genotypes."""
-        layout = layouts.layout_of(self.data)
-        ds, own, planes = packed.by_variants(self.data, phased=phased)
-        calls = model.require_genotypes(self.data).size if layout is None else 0
+    def genotypes(self, *, phased: bool | None = None, haploid: bool = False) -> Genotypes:
+        """Return the sizes of the genotypes; ``haploid`` if the method takes haploid ones."""
+        data = as_diploid(self.data) if haploid else self.data
+        layout = layouts.layout_of(data)
+        ds, own, planes = packed.by_variants(data, phased=phased)
+        calls = model.require_genotypes(data).size if layout is None else 0
         return Genotypes(
             ds, own, planes, ds.sizes[model.VARIANTS], len(planes) > len(own.planes), calls / PACKED
         )

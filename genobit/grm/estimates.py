@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from genobit.data import model, packed
 from genobit.data.autosomes import choose
 from genobit.data.estimates import PACKED, Call, estimate, lazy, product_line
+from genobit.data.haploid import as_diploid
 from genobit.engine.schedule import costs
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _samples(call: Call) -> tuple[SampleChunks, float]:
     """Return the planes by samples, and the seconds to pack and turn them."""
     chosen = choose(call.data, call.given.get("autosomes", True))
     contigs = bool(call.given.get("loco"))
-    samples = packed.by_samples(call.data, variants=chosen.kept, contigs=contigs)[2]
+    samples = packed.by_samples(as_diploid(call.data), variants=chosen.kept, contigs=contigs)[2]
     return samples, 2 * sum(samples.tiles) * sum(samples.variants) / PACKED
 
 

@@ -20,6 +20,9 @@ squares the entries of vanraden1 and divides them by the mean of the squared dia
 samples that have a value. It models additive-by-additive epistasis (Henderson 1985, Vitezica et
 al. 2017).
 
+Haploid samples have dosages g of 0 and 1: z = g - p or (g - p) / sqrt(pq), and w = pq or 1. That is
+half the relationship of diploids who are homozygous for the same alleles.
+
 Missing calls have z = 0. With "mean" this imputes the mean, and the denominator is over all
 variants. With "pairwise" the denominator is over the variants called in both samples.
 
@@ -69,6 +72,8 @@ BY_FREQUENCY = frozenset(LONG_NAMES) - {"king", "ibs"}
 """Methods that use allele frequencies."""
 COUNTED = frozenset({"endelman_jannink", "gcta", "vanraden2"})
 """Methods that divide by a number of variants."""
+OF_HAPLOIDS = ("vanraden1", "vanraden2", "ibs")
+"""Methods of haploid genotypes. "gcta" estimates the inbreeding of diploids on its diagonal."""
 _BY_CONTIG = frozenset({"vanraden1", "vanraden2", "gcta", "dominance", "hadamard"})
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from genobit.data import packed
 from genobit.data.autosomes import choose
 from genobit.data.estimates import PACKED, Call, estimate, lazy
+from genobit.data.haploid import as_diploid
 from genobit.pca import components as pca_components
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def pca(call: Call) -> Estimate:
     """Return the estimate of `pca`, by the method that "auto" takes."""
     pca_components.check(call["components"], call["method"], call["missing"])
     chosen = choose(call.data, call["autosomes"])
-    ds = packed.in_chunks_of_samples(call.data)
+    ds = packed.in_chunks_of_samples(as_diploid(call.data))
     samples = packed.by_samples(ds, variants=chosen.kept, tiled=False)[2]
     n, variants = samples.planes[0].shape[0], sum(samples.variants)
     wanted = call["components"] or pca_components.DEFAULT

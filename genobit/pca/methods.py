@@ -13,6 +13,7 @@ import xarray as xr
 from genobit.data import labels, model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.contigs import comparable_contigs
+from genobit.data.haploid import as_diploid, is_haploid
 from genobit.data.strands import align
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class PCAMethods:
 
         Notes
         -----
+        Haploid genotypes (ploidy 1) are dosages 0 and 1 of variance p (1 - p).
+
         Monomorphic variants and variants without calls have loading 0. Formulas and references:
         `genobit.pca.components`.
 
@@ -131,7 +134,8 @@ class PCAMethods:
 
         pca.check(components, method, missing)
         chosen = choose(self._ds, autosomes)
-        ds = packed.in_chunks_of_samples(self._ds)
+        haploid = is_haploid(self._ds)
+        ds = packed.in_chunks_of_samples(as_diploid(self._ds))
         samples = packed.by_samples(ds, variants=chosen.kept, tiled=False)[2]
         frequency = None
         if allele_frequency is not None:
@@ -145,7 +149,11 @@ class PCAMethods:
             count_monomorphic=count_monomorphic,
             seed=seed,
         )
+        if haploid:
+            found = _of_haploids(found)
         out = _labelled(_of_all_variants(found, chosen), ds)
+        if haploid:
+            out.attrs |= {"ploidy": 1, "scaling": "(dosage - p) / sqrt(p (1 - p))"}
         out.attrs |= chosen.attributes()
         out.attrs["missing"] = pca.MISSING[missing]
         out.attrs["divisor"] = DIVISORS[count_monomorphic]
@@ -196,12 +204,16 @@ class PCAMethods:
         from genobit.pca import components as pca
 
         _require_components(pcs)
-        ds, _, samples = packed.by_samples(self._ds, tiled=False)
+        haploid = is_haploid(self._ds)
+        _require_ploidy(1 if haploid else 2, pcs)
+        ds, _, samples = packed.by_samples(as_diploid(self._ds), tiled=False)
         exchanged, flipped = _matched(ds, pcs)
         loadings = pcs["loadings"].transpose(model.VARIANTS, COMPONENTS).values
         counted = pcs.attrs.get("divisor") == DIVISORS[True]
         frequency = pcs["allele_frequency"].values
         data = pca.project(samples, loadings, frequency, exchanged, count_monomorphic=counted)
+        if haploid:
+            data = data / 2**0.5
         coords = {
             name: variable
             for name, variable in _labels(ds).items()
@@ -224,6 +236,24 @@ _LONG_NAMES = {
     "explained_variance_ratio": "share of variance explained",
     "allele_frequency": "frequency of the counted allele",
 }
+
+
+def _of_haploids(found: Components) -> Components:
+    """Return the components of dosages 0 and 1 from those of 0 and 2, whose variance is twice."""
+    eigen = found.eigen
+    eigen = eigen._replace(values=eigen.values / 2, total=eigen.total / 2)
+    return found._replace(eigen=eigen, scores=found.scores / 2**0.5)
+
+
+def _require_ploidy(ploidy: int, pcs: xr.Dataset) -> None:
+    """Raise ValueError for components of samples of another ploidy, whose variance is another."""
+    of = pcs.attrs.get("ploidy", 2)
+    if of != ploidy:
+        msg = (
+            f"the components are of genotypes of ploidy {of}, and these have ploidy {ploidy}: take "
+            "haploid calls as homozygous on both sides, ds.isel(ploidy=[0, 0])"
+        )
+        raise ValueError(msg)
 
 
 def _of_all_variants(found: Components, chosen: Chosen) -> Components:

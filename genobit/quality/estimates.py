@@ -23,12 +23,12 @@ EXACT = 5e-7
 
 def allele_frequency(call: Call) -> Estimate:
     """Return the estimate of `allele_frequency`."""
-    return _lazy(call, call.genotypes(), 0.0)
+    return _lazy(call, call.genotypes(haploid=True), 0.0)
 
 
 def variant_stats(call: Call) -> Estimate:
     """Return the estimate of `variant_stats`."""
-    own = call.genotypes()
+    own = call.genotypes(haploid=True)
     groups = 1
     if call["populations"] is not None:
         groups = len(populations_of(own.ds, call["populations"]))
@@ -38,12 +38,12 @@ def variant_stats(call: Call) -> Estimate:
 
 def sample_stats(call: Call) -> Estimate:
     """Return the estimate of `sample_stats`."""
-    return _lazy(call, call.genotypes(), 0.0)
+    return _lazy(call, call.genotypes(haploid=True), 0.0)
 
 
 def filter(call: Call) -> Estimate:  # noqa: A001 - the name of the method
     """Return the estimate of `filter`: counts of variants, and of samples if a rule needs them."""
-    own = call.genotypes()
+    own = call.genotypes(haploid=True)
     passes = 1 + (call["max_sample_missing"] is not None)
     seconds = passes * (own.packing + _counting(own)) + own.variants * EXACT
     return estimate(_what(own), seconds, passes * len(own.rows), own.chunk)

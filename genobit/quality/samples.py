@@ -93,6 +93,8 @@ DESCRIPTIONS = {
     "sex_status": "OK if the inferred sex is that of sample_sex, else PROBLEM",
 }
 """Description of each statistic of samples, in their order."""
+OF_HAPLOIDS = ("call_rate", "n_called", "n_alt")
+"""Statistics of haploid samples, which have no heterozygotes."""
 
 
 def expected_calls(kinds: NDArray[np.uint8], roles: Roles) -> NDArray[np.int64]:

@@ -154,6 +154,8 @@ STATISTICS = {
     ),
 }
 """Statistics of variants by name, in the order of the result."""
+OF_HAPLOIDS = tuple(STATISTICS)[:6]
+"""Statistics of haploid genotypes, call rate to maf; they have no heterozygotes."""
 
 
 def hardy_weinberg(found: Counts, *, midp: bool) -> NDArray[np.float64]:

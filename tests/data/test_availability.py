@@ -12,6 +12,7 @@ import xarray as xr
 
 import genobit
 from genobit.data import availability
+from genobit.data.haploid import is_haploid
 from genobit.launcher.offers import packed_for_ld
 from tests.cohorts import cohort, mosaic_calls
 
@@ -51,6 +52,12 @@ def mask_calls(x: Any) -> Any:
     return x._ds.assign(call_GQ=quality).genobit.mask_calls(min_gq=20)
 
 
+def components(accessor: Any) -> xr.Dataset:
+    """Components of genotypes of the ploidy of an accessor's data."""
+    one = is_haploid(accessor._ds)
+    return (genotypes().isel(ploidy=[0]) if one else genotypes()).genobit.pca(2)
+
+
 METHODS: dict[str, Callable[[Any], Any]] = {
     "ld": lambda x: x.ld(),
     "ld_pairs": lambda x: x.ld_pairs(threshold=0.1),
@@ -64,7 +71,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "unrelated": lambda x: x.unrelated(),
     "crossproduct": lambda x: x.crossproduct(),
     "pca": lambda x: x.pca(2),
-    "project": lambda x: x.project(genotypes().genobit.pca(2)),
+    "project": lambda x: x.project(components(x)),
     "kendall": lambda x: x.kendall(),
     "kendall_pairs": lambda x: x.kendall_pairs(0.5, None),
     "epistasis": lambda x: x.epistasis("sample_case", top=3, progress=False),

@@ -11,6 +11,7 @@ from genobit.data import model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.contigs import contig_of_variants, contigs_in
 from genobit.data.guards.calls import warn_without_calls
+from genobit.data.haploid import as_diploid, is_haploid, require_diploid
 from genobit.data.size_limit import compute_within_limit
 from genobit.engine.progress import warn
 
@@ -115,6 +116,9 @@ class GRMMethods:
         "vanraden2", "gcta" and "dominance" use float32 sums. So does "vanraden1" with missing
         calls. The error is about 1e-6 of the values on the diagonal.
 
+        Haploid genotypes (ploidy 1) are dosages 0 and 1 of variance p (1 - p). "vanraden1",
+        "vanraden2" and "ibs" take them. ``attrs["ploidy"]`` is then 1.
+
         A variant with frequency 0 or 1 is monomorphic. Such variants are ignored unless
         ``count_monomorphic`` is True. "king" and "ibs" include them, as they use no frequencies.
 
@@ -131,6 +135,10 @@ class GRMMethods:
         from genobit.data.frequency import DIVISORS, given_frequency
         from genobit.grm import matrix as grm
 
+        haploid = is_haploid(self._ds)
+        if method not in grm.OF_HAPLOIDS:
+            names = ", ".join(map(repr, grm.OF_HAPLOIDS))
+            require_diploid(self._ds, f"method={method!r}", f"take one of {names}")
         chosen = choose(self._ds, autosomes)
         rule = grm.check(
             method,
@@ -142,7 +150,7 @@ class GRMMethods:
         frequency = None
         if allele_frequency is not None:
             frequency = chosen.of(given_frequency(self._ds, allele_frequency))
-        ds, _, samples = packed.by_samples(self._ds, variants=chosen.kept, contigs=loco)
+        ds, _, samples = packed.by_samples(as_diploid(self._ds), variants=chosen.kept, contigs=loco)
         warn_without_calls(self._ds, "relationships")
         if method == "king":
             warn_of_few(self._ds, chosen)
@@ -155,7 +163,12 @@ class GRMMethods:
             contigs=None if contigs is None else list(contigs.values()),
             count_monomorphic=count_monomorphic,
         )
+        if haploid and method in grm.BY_FREQUENCY:
+            # Dosages of 0 and 2 have twice the relationship of haploid ones.
+            found = found._replace(values=found.values / 2)
         result = _labelled(found, ds, method, contigs)
+        if haploid:
+            result.attrs["ploidy"] = 1
         result.attrs |= chosen.attributes()
         result.attrs["missing"] = grm.MISSING[rule]
         if method in grm.COUNTED:

@@ -11,6 +11,7 @@ import xarray as xr
 from genobit.data import labels, layouts, model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_number, check_threshold
+from genobit.data.haploid import as_diploid, require_diploid
 from genobit.engine.progress import warn
 from genobit.grm.methods.matrix import warn_of_few
 
@@ -130,7 +131,7 @@ class RelativesMethods:
             "count_monomorphic": count_monomorphic,
             "variants": kept,
         }
-        question = partial(identity, packed.rows(self._ds), columns, options)
+        question = partial(identity, packed.rows(as_diploid(self._ds)), columns, options)
         return PairTable(
             GraphParts(*pairs.pair_tiles(values, method, threshold, columns), question),
             "sample",
@@ -221,6 +222,8 @@ class RelativesMethods:
             attributes["pairs_left_out"] = found.left_out
             related = found.pairs
         else:
+            instead = 'give pairs=, such as grm_pairs("ibs", threshold=0.95), and threshold='
+            require_diploid(self._ds, "KING-robust kinship", instead)
             limit = KINSHIP_THRESHOLD if threshold is None else threshold
             if not 0 <= limit <= 0.5:
                 msg = f"threshold={threshold!r} is outside [0, 0.5]: {remedy}"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from genobit.data import autosomes as chromosomes
 from genobit.data import model, packed
 from genobit.data.checks import check_one_of, check_share
-from genobit.quality.methods.statistics import EXACT, MIDP, dosages_of
+from genobit.data.haploid import is_haploid, require_diploid
+from genobit.quality.methods.statistics import EXACT, MIDP, dosages_of, kinds_of
 from genobit.quality.roles import read_passed, read_roles
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class FilterMethods:
             Largest share of variants without a call (``plink --mind``).
         min_hwe
             Smallest p-value of the Hardy-Weinberg test (``plink --hwe``). Variants on Y and MT
-            pass.
+            pass. Haploid genotypes have no such test, and it is refused.
         hwe, hwe_samples, founders, autosomes
             As for `variant_stats`. With a case/control phenotype, ``plink --hwe`` tests only the
             controls. To do the same, give ``hwe_samples=ds.sample_phenotype == 1``. If the samples
@@ -111,9 +112,11 @@ class FilterMethods:
             removed.append(Removed("passed=True", lost, of_file.size, model.VARIANTS))
             given = packed.isel(given, of_file, None)
         if rules.thresholds():
+            if min_hwe is not None:
+                require_diploid(given, "min_hwe=", "leave it out")
             ds, layout, planes = dosages_of(given)
+            kinds = kinds_of(ds, autosomes, haploid=is_haploid(given))
             roles = read_roles(ds, founders=founders, tested=hwe_samples)
-            kinds = chromosomes.kinds(ds, autosomes)
             kept = judge(planes, layout, kinds, roles, rules)
             given = packed.isel(given, kept.variants, kept.samples)
             removed += kept.removed

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray as xr
 
 from genobit.data import aligning, layouts, model, packed, result_labels
 from genobit.data import autosomes as chromosomes
 from genobit.data.checks import check_one_of
+from genobit.data.haploid import as_diploid, is_haploid, require_diploid
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options
 from genobit.quality.roles import read_roles
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import dask.array as da
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.engine.bits.layout import Layout
@@ -140,7 +141,8 @@ class QualityMethods:
             allele, a heterozygous call is left out of the allele counts, but it counts as called.
             Without ``sample_sex``, all samples have two copies of X, and all samples count on Y. A
             haploid call of a VCF, (a, -2), is read as (a, a). A call with one missing allele counts
-            as missing.
+            as missing. For haploid genotypes (ploidy 1), each call counts one allele. The result
+            then has no genotype counts, no heterozygosity and no test.
 
         Raises
         ------
@@ -168,11 +170,15 @@ class QualityMethods:
         south        0           0.00
         Name: allele_frequency, dtype: float64
         """
-        from genobit.quality.variants import STATISTICS
+        from genobit.quality.variants import OF_HAPLOIDS, STATISTICS
 
         check_one_of("hwe", hwe, (EXACT, MIDP))
         other = "hwe_p" if hwe == MIDP else "hwe_midp"
         names = [name for name in STATISTICS if name != other]
+        if is_haploid(self._ds):
+            if hwe_samples is not None:
+                require_diploid(self._ds, "hwe_samples=", "leave it out")
+            names = [*OF_HAPLOIDS]
         groups = None
         if populations is not None:
             groups = aligning.populations_of(self._ds, populations)
@@ -183,7 +189,7 @@ class QualityMethods:
         result = _labelled(ds, found, described, model.VARIANTS)
         if groups is not None:
             result = result.assign_coords({model.POPULATIONS: [name for name, _ in groups]})
-        return result.rename(hwe_midp="hwe_p") if hwe == MIDP else result
+        return result.rename(hwe_midp="hwe_p") if "hwe_midp" in result else result
 
     def sample_stats(
         self,
@@ -228,7 +234,8 @@ class QualityMethods:
             If there are variants on X, the Dataset also has ``x_inbreeding`` (F on X) and
             ``sex_inferred`` (1 male, 2 female, 0 undecided). If ``sample_sex`` is known too, the
             Dataset also has ``sex_status``. It is "OK" if the inferred and the given sex are known
-            and equal, else "PROBLEM".
+            and equal, else "PROBLEM". For haploid genotypes (ploidy 1), it has only ``call_rate``,
+            ``n_called`` and ``n_alt``.
 
         Raises
         ------
@@ -247,16 +254,31 @@ class QualityMethods:
         from genobit.quality import samples
 
         ds, layout, planes = dosages_of(self._ds)
-        kinds, roles = chromosomes.kinds(ds, autosomes), read_roles(ds, founders=founders)
+        haploid = is_haploid(self._ds)
+        kinds = kinds_of(ds, autosomes, haploid=haploid)
+        roles = read_roles(ds, founders=founders)
         limits = _limits(sex_limits)
         sums = samples.sample_sums(planes, kinds, roles, layout, small_sample=small_sample)
         found = samples.statistics(sums, roles, kinds, limits)
         names = {name: samples.DESCRIPTIONS[name] for name in found}
+        if haploid:
+            names = {name: names[name] for name in samples.OF_HAPLOIDS}
         return _labelled(ds, found, names, model.SAMPLES)
+
+
+def kinds_of(
+    ds: xr.Dataset, autosomes: chromosomes.Autosomes, *, haploid: bool
+) -> NDArray[np.uint8]:
+    """Return the kind of each variant's chromosome (variants,)."""
+    if haploid:
+        # A call counts one allele, whatever the sex of the sample: the rule of MT.
+        return np.full(ds.sizes[model.VARIANTS], chromosomes.MT, np.uint8)
+    return chromosomes.kinds(ds, autosomes)
 
 
 def dosages_of(ds: xr.Dataset) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
     """Return the packed Dataset, its layout and planes of dosages; doubles haploid calls."""
+    ds = as_diploid(ds)
     chunk = None
     if model.CALL_GENOTYPE in ds and get_options().chunk_rows_is_default:
         words = words_for(ds[model.CALL_GENOTYPE].sizes[model.SAMPLES])
@@ -282,9 +304,10 @@ def _variant_stats(
     from genobit.quality import variants
     from genobit.quality.sets import sample_sets
 
+    haploid = is_haploid(ds)
     ds, layout, planes = dosages_of(ds)
+    kinds = kinds_of(ds, autosomes, haploid=haploid)
     roles = read_roles(ds, founders=founders, tested=hwe_samples)
-    kinds = chromosomes.kinds(ds, autosomes)
 
     def of(roles: Roles) -> dict[str, da.Array]:
         counts = variants.variant_counts(planes, kinds, sample_sets(roles), layout)
@@ -312,9 +335,9 @@ def _labelled(ds: xr.Dataset, found: dict[str, Any], names: dict[str, str], dim:
     """Return statistics along a dimension with its labels and their descriptions."""
     variables = {
         name: xr.Variable(
-            (model.POPULATIONS, dim)[-values.ndim :], values, {"long_name": names[name]}
+            (model.POPULATIONS, dim)[-found[name].ndim :], found[name], {"long_name": about}
         )
-        for name, values in found.items()
+        for name, about in names.items()
     }
     counted = {model.COUNTED_ALLELE: model.counted_allele(ds)}
     return xr.Dataset(variables, result_labels.along(ds, dim), counted)
