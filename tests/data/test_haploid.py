@@ -220,3 +220,9 @@ ESTIMATED: dict[str, dict[str, Any]] = {
 def test_estimates__take_haploid_genotypes(method: str) -> None:
     found = getattr(haploid().genobit.estimate, method)(**ESTIMATED[method])
     assert " variants" in found.what
+
+
+@FORM
+def test_report__is_of_diploids(form: str, tmp_path: Path) -> None:
+    with pytest.raises((ValueError, RuntimeError), match="diploid genotypes, and these are hap"):
+        FORMS[form](haploid()).genobit.report(tmp_path / "report.html")

@@ -12,6 +12,7 @@ from genobit.data import layouts, model
 from genobit.data.autosomes import choose
 from genobit.data.availability import unmet_need
 from genobit.data.contigs import contigs_in
+from genobit.data.haploid import is_haploid
 from genobit.engine.options import get_options
 from genobit.visual.style import number
 
@@ -47,6 +48,8 @@ class Cohort:
 
     def lacks(self, method: str) -> str:
         """Return what the Dataset lacks for a method, as a clause; "" if nothing."""
+        if is_haploid(self.ds):
+            return "the report is of diploid genotypes, and these are haploid"
         wants = unmet_need(self.ds, method)
         return f"{method} needs {wants}, which the Dataset lacks" if wants else ""
 
