@@ -27,7 +27,7 @@ _FLOAT = "<f4"
 
 
 @own_words
-def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Write a relationship matrix for GCTA: PREFIX.grm.bin, PREFIX.grm.N.bin, PREFIX.grm.id.
 
     Rows are computed and written a chunk at a time, so a lazy matrix need not fit in memory. The
@@ -45,6 +45,10 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str], *, overwrite: boo
         Path without the endings.
     overwrite
         Whether to replace existing files. Otherwise an existing file is an error.
+
+    Returns
+    -------
+        The path of PREFIX.grm.bin.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str], *, overwrite: boo
     >>> prefix = pathlib.Path(tempfile.mkdtemp()) / "cohort"
     >>> dims = ("samples_0", "samples_1")
     >>> grm = xr.DataArray(np.eye(2), dims=dims, attrs={"variants": 500})
-    >>> gb.to_gcta(grm.assign_coords(sample_id_0=("samples_0", ["a", "b"])), prefix)
+    >>> _ = gb.to_gcta(grm.assign_coords(sample_id_0=("samples_0", ["a", "b"])), prefix)
     >>> gb.open_gcta(prefix).variants_compared.values
     array([[500., 500.],
            [500., 500.]], dtype=float32)
@@ -98,6 +102,7 @@ def to_gcta(grm: xr.DataArray, prefix: str | os.PathLike[str], *, overwrite: boo
                     value_file.write(block[k, : start + k + 1].tobytes())
                     count_file.write(count[k, : start + k + 1].tobytes())
         names.write_text(ids, encoding="utf-8")
+    return paths[0]
 
 
 def _variants_compared(grm: xr.DataArray) -> Any:

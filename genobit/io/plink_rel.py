@@ -40,7 +40,7 @@ def to_plink_rel(
     form: str = "square",
     digits: int = 6,
     overwrite: bool = False,
-) -> None:
+) -> Path:
     r"""Write a relationship matrix in the format of ``plink --make-rel``, with PREFIX.rel.id.
 
     Rows are computed and written a chunk at a time. Both files appear together when writing has
@@ -60,6 +60,10 @@ def to_plink_rel(
         Significant digits of text. PLINK prints 6; 17 digits are lossless.
     overwrite
         Whether to replace existing files. Otherwise an existing file is an error.
+
+    Returns
+    -------
+        The path of the matrix.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def to_plink_rel(
     >>> prefix = pathlib.Path(tempfile.mkdtemp()) / "cohort"
     >>> grm = xr.DataArray(np.eye(2), dims=("samples_0", "samples_1"))
     >>> grm = grm.assign_coords(sample_id_0=("samples_0", ["a", "b"]))
-    >>> gb.to_plink_rel(grm, prefix, form="triangle")
+    >>> _ = gb.to_plink_rel(grm, prefix, form="triangle")
     >>> pathlib.Path(f"{prefix}.rel").read_text()
     '1\n0\t1\n'
     """
@@ -109,6 +113,7 @@ def to_plink_rel(
                         numbers.astype("<f8").tobytes() if binary else _line(numbers, digits)
                     )
         names.write_text(ids, encoding="utf-8")
+    return paths[0]
 
 
 def _line(numbers: NDArray[np.float64], digits: int) -> bytes:

@@ -177,7 +177,7 @@ def newick(
 
 
 @own_words
-def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Write trees to a file.
 
     Parameters
@@ -189,6 +189,10 @@ def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = Fals
         one tree per line.
     overwrite
         Whether to replace an existing file. Otherwise an existing file is an error.
+
+    Returns
+    -------
+        The path of the file.
 
     Raises
     ------
@@ -204,7 +208,7 @@ def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = Fals
     --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "two.nex"
-    >>> to_trees(["((a,b),c,d);", "((a,c),b,d);"], file)
+    >>> _ = to_trees(["((a,b),c,d);", "((a,c),b,d);"], file)
     >>> [newick(tree.parents, "abcd") for tree in read_trees(file, "abcd").trees]
     ['(c,d,(a,b));', '(b,d,(a,c));']
     """
@@ -218,6 +222,7 @@ def to_trees(trees: Any, path: str | os.PathLike[str], *, overwrite: bool = Fals
         whole = _as_nexus(roots)
     with replacing(target, overwrite=overwrite) as (new,):
         new.write_text(whole, encoding="utf-8")
+    return target
 
 
 def _of_dataset(trees: Any) -> Any:
