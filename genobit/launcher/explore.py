@@ -112,8 +112,8 @@ class Explore(SuggestsNames):
             lead variant. A click on a point chooses the lead variant.
         **initial
             `selection`, a `genobit.Selection` to share with other explorers. All other arguments
-            are initial values of the traits of `LDExplorer`, such as
-            `region=("2", 136.0e6, 136.5e6)`.
+            are initial values of the traits of `LDExplorer`, such as `lead="rs699"`, whose region
+            is shown, or `region="2:136Mb-136.5Mb"`.
 
         Returns
         -------

@@ -42,7 +42,10 @@ def is_difference(
         return False
     own = np.diagonal(values)
     own = own[~np.isnan(own)]
-    return bool(own.size) and bool((own < -_ZERO).any() or (np.abs(own) <= _ZERO).all())
+    if not own.size or (own < -_ZERO).any():
+        return bool(own.size)
+    # Of samples that are all alike, or of one, all relationships are 0.
+    return bool((own <= _ZERO).all()) and bool(np.nanmax(np.abs(values)) > _ZERO)
 
 
 def difference_of(scale: Scale, values: np.ndarray) -> Scale:

@@ -130,6 +130,8 @@ def test_what_is_no_difference() -> None:
     assert not is_difference(np.empty((0, 0)), one_set=True)
     # A diagonal that a user filled with 0.
     assert not is_difference(np.array([[0, 0.5], [0.5, 0]]), least=0, most=1, one_set=True)
+    # Relationships of samples that are all alike.
+    assert not is_difference(np.zeros((3, 3)), one_set=True)
     # Rounding.
     assert not is_difference(np.array([[1.0000001, -1e-8], [-1e-8, 1]]), least=0, most=1)
 

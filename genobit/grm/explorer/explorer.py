@@ -84,9 +84,10 @@ class GRMExplorer(GRMTraits):
     component_x, component_y
         Principal components of the scatter plot, counted from 1.
     selected
-        Positions of the selected samples along `samples`, ascending.
+        Positions of the selected samples along `samples`, ascending. Ids or a mask set them too.
     shown
-        Samples that the heatmap shows, as positions along `samples`; None for all.
+        Samples that the heatmap shows, as positions along `samples`; None for all. Ids or a mask
+        set them too.
     between
         Range (low, high) of the relationships listed in the table, None for all.
     pairs_of

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import traitlets
 
+from genobit.data import model
 from genobit.grm.explorer.data import GIVEN
 from genobit.visual.explorer.explorer import Explorer, label_of, one_of
 from genobit.visual.explorer.files import dataset_writers
+from genobit.visual.explorer.traits import Members
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
@@ -40,8 +42,8 @@ class GRMTraits(Explorer):
     colour_by = traitlets.Unicode("")
     component_x = traitlets.Int(1, min=1)
     component_y = traitlets.Int(2, min=1)
-    selected: Any = traitlets.Tuple()
-    shown: Any = traitlets.Tuple(default_value=None, allow_none=True)
+    selected: Any = Members(lambda _: model.SAMPLES)
+    shown: Any = Members(lambda _: model.SAMPLES, default_value=None, allow_none=True)
     between: Any = traitlets.Tuple(
         traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True
     )

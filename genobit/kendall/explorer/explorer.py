@@ -84,12 +84,13 @@ class KendallExplorer(KendallFiles):
     colour_points_by
         Label of the observations that colours the points; "" for none.
     pair
-        The two variables that the scatter plot shows, counted from 0 and ascending, or None.
+        The two variables that the scatter plot shows, counted from 0 and ascending, or None. Their
+        names set them too.
     variable
-        Position of the chosen variable, or None. The chosen variable has a ring, and the table
-        lists only its edges.
+        Position of the chosen variable, or None. Its name sets it too. The chosen variable has a
+        ring, and the table lists only its edges.
     opened
-        Positions of the variables of the opened community, or None for all.
+        Positions of the variables of the opened community, or None for all. Names set them too.
     tab
         Tab in view: the "picture", or the table of the "edges" or of the "variables".
 

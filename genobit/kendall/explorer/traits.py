@@ -12,6 +12,7 @@ import traitlets
 from genobit.kendall.explorer.searching import SHOWN, Finder
 from genobit.visual.explorer.controls import button, dropdown, linked
 from genobit.visual.explorer.explorer import Explorer, label_of
+from genobit.visual.explorer.traits import Member, Members
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 #: Initial |tau| threshold.
 THRESHOLD = 0.6
+
+
+def _variables(explorer: KendallTraits) -> str:
+    return explorer.correlated.variable
 
 
 class KendallTraits(Explorer):
@@ -41,11 +46,11 @@ class KendallTraits(Explorer):
     has_fdr = traitlets.Bool(True)  # noqa: FBT003  traitlets takes the default first
     colour_by = traitlets.Unicode("")
     colour_points_by = traitlets.Unicode("")
-    pair: Any = traitlets.Tuple(
-        traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True
+    pair: Any = Members(
+        _variables, traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True
     )
-    variable: Any = traitlets.Int(None, allow_none=True)
-    opened: Any = traitlets.Tuple(default_value=None, allow_none=True)
+    variable: Any = Member(_variables, None, allow_none=True)
+    opened: Any = Members(_variables, default_value=None, allow_none=True)
 
     # Results.
 

@@ -10,6 +10,8 @@ import ipywidgets
 import numpy as np
 import traitlets
 
+from genobit.data import model
+from genobit.data.selection_by_label import is_names
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.choice import nearest_point, selected_pair
 from genobit.ld.explorer.data import Cohort, Window
@@ -23,7 +25,7 @@ from genobit.visual.explorer.frame import PICTURE, framed
 from genobit.visual.explorer.gestures import Gestures
 from genobit.visual.explorer.home import Throttled
 from genobit.visual.explorer.picture import fill
-from genobit.visual.explorer.traits import refuse_unknown
+from genobit.visual.explorer.traits import place_of, refuse_unknown
 from genobit.visual.explorer.view import Frame, drawn, plot_of
 from genobit.visual.pixels import ACROSS, pair_at
 from genobit.visual.style import WIDTH, few_marks, fluid, number, scale_of
@@ -97,8 +99,10 @@ class LDExplorer(LDFiles):
         self._strength = None if association is None else cohort.strength(association)
         if self._strength is not None and "lead" not in initial:
             initial["lead"] = int(np.nanargmax(self._strength))
+        if is_names(initial.get("lead")):
+            initial["lead"] = place_of(self, initial["lead"], model.VARIANTS, "lead")
         if "region" not in initial:
-            around = initial.get("lead") if association is not None else None
+            around = initial.get("lead")
             initial["region"] = cohort.first_look(cohort.contig_of(around or 0), around)
         if blocks is not None:
             initial.setdefault("show_blocks", True)

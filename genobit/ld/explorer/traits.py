@@ -8,6 +8,7 @@ import ipywidgets
 import numpy as np
 import traitlets
 
+from genobit.data import model
 from genobit.data.contigs import contig_named
 from genobit.data.regions import known_contig, parse_region
 from genobit.data.selection_by_label import unknown
@@ -15,6 +16,7 @@ from genobit.engine.spelling import did_you_mean
 from genobit.ld.explorer.region import Region, region_text
 from genobit.visual.explorer.controls import button, dropdown, linked, slider
 from genobit.visual.explorer.explorer import Explorer
+from genobit.visual.explorer.traits import Member, Members
 from genobit.visual.pixels import AGGREGATES
 from genobit.visual.style import number, scale_of
 
@@ -67,11 +69,11 @@ class LDTraits(Explorer):
         Tab in view: the "picture", a table of the strongest "pairs" or of the "variants" in view,
         or the "decay" of their LD with distance.
     selected
-        Indices along `variants` of the selected variants, which the picture and the table mark. A
-        click on a pair selects both variants.
+        Indices along `variants` of the selected variants, which the picture and the table mark.
+        Ids, regions or a mask set them too. A click on a pair selects both variants.
     lead
-        Index along `variants` of the lead variant, or None. Its r² with each variant in view is
-        drawn.
+        Index along `variants` of the lead variant, or None. Its id sets it too. Its r² with each
+        variant in view is drawn.
     of_samples
         Samples to use for LD: "all", or "selected" for the selected samples only. With fewer than
         two selected samples, all are used.
@@ -95,9 +97,9 @@ class LDTraits(Explorer):
     axis: Any = traitlets.Enum(("rank", "position"), "rank")
     aggregate: Any = traitlets.Enum(tuple(AGGREGATES), "max")
     show_blocks = traitlets.Bool(False)  # noqa: FBT003  traitlets takes the default first
-    selected: Any = traitlets.Tuple(())
+    selected: Any = Members(lambda _: model.VARIANTS, default_value=())
     of_samples = traitlets.Enum(("all", "selected"), "all")
-    lead = traitlets.Int(None, allow_none=True)
+    lead = Member(lambda _: model.VARIANTS, None, allow_none=True)
 
     @traitlets.validate("statistic")
     def _check_statistic(self, proposal: Any) -> str:

@@ -1,13 +1,21 @@
-"""The traits of explorers and their meanings, read from docstrings."""
+"""The traits of explorers: their meanings, read from docstrings, and traits that take names."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import traitlets
+import xarray as xr
+
+from genobit.data.selection_by_label import is_names, positions
 from genobit.engine.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Traits that an explorer sets and users only read.
 TOLD = {"status", "busy", "floor"}
@@ -49,3 +57,60 @@ def refuse_unknown(kind: Any, initial: dict[str, Any]) -> None:
                 f"{kind.__name__} has no trait {name!r}{did_you_mean(name, known)} "
                 f"It has {', '.join(known)}"
             )
+
+
+class Members(traitlets.Tuple):
+    """Positions along a dimension of an explorer's data; ids, regions and masks become positions.
+
+    ``along`` returns the dimension for an explorer.
+    """
+
+    def __init__(self, along: Callable[[Any], str], *traits: Any, **options: Any) -> None:
+        super().__init__(*traits, **options)
+        self._along = along
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Find the positions of what is no tuple or list of numbers."""
+        plain = isinstance(value, tuple | list) and not is_names(value) and not _is_mask(value)
+        if value is not None and not plain:
+            value = tuple(places_of(obj, value, self._along(obj), str(self.name)).tolist())
+        return super().validate(obj, value)
+
+
+class Member(traitlets.Int[Any, Any]):
+    """Position along a dimension of an explorer's data; an id becomes its position."""
+
+    def __init__(self, along: Callable[[Any], str], *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._along = along
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Find the position of an id."""
+        if is_names(value):
+            value = place_of(obj, value, self._along(obj), str(self.name))
+        return super().validate(obj, value)
+
+
+def _is_mask(value: tuple[Any, ...] | list[Any]) -> bool:
+    return any(isinstance(x, bool | np.bool_) for x in value)
+
+
+def place_of(obj: Any, value: Any, dim: str, name: str) -> int:
+    """Return the position of the only member that a name means, for an argument ``name``."""
+    found = places_of(obj, value, dim, name)
+    if len(found) != 1:
+        raise traitlets.TraitError(f"{name}={value!r} names {len(found):,} {dim}: give one id")
+    return int(found[0])
+
+
+def places_of(obj: Any, value: Any, dim: str, name: str) -> np.ndarray:
+    """Return the positions of members along a dimension, given as for `sel`.
+
+    Raises TraitError for an unknown name, and for a mask that does not fit.
+    """
+    data = obj._data
+    known = data.coords.to_dataset() if isinstance(data, xr.DataArray) else data
+    try:
+        return positions(known, list(value) if isinstance(value, tuple) else value, dim)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise traitlets.TraitError(f"{name}: {error.args[0]}") from None

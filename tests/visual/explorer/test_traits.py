@@ -1,0 +1,114 @@
+"""Traits of explorers that name members of the data take names, regions and masks."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import traitlets
+import xarray as xr
+
+import genobit as gb
+from tests.cohorts import cohort, mosaic_calls
+
+
+@cache
+def ds() -> xr.Dataset:
+    return cohort(mosaic_calls(3, 60, 40), contigs=2)
+
+
+@cache
+def genes() -> xr.DataArray:
+    return gb.sample_expression().isel(gene=slice(0, 12))
+
+
+def variants(trait: str) -> Any:
+    return lambda value: getattr(ds().genobit.explore.ld(**{trait: value}), trait)
+
+
+def samples(trait: str) -> Any:
+    return lambda value: getattr(ds().genobit.explore.grm(**{trait: value}), trait)
+
+
+def markers(trait: str) -> Any:
+    return lambda value: getattr(ds().genobit.explore.kendall(**{trait: value}), trait)
+
+
+def expressed(trait: str) -> Any:
+    return lambda value: getattr(genes().genobit.explore.kendall(**{trait: value}), trait)
+
+
+def position(k: int) -> str:
+    return f"{'chr1' if k < 30 else 'chr2'}:{int(ds().variant_position[k])}"
+
+
+MASK = np.arange(60) == 7
+GENE = genes().gene.values
+CASES = {
+    "ld lead, id": (variants("lead"), "rs7", 7),
+    "ld lead, position": (variants("lead"), position(7), 7),
+    "ld lead, list": (variants("lead"), ["rs7"], 7),
+    "ld lead, index": (variants("lead"), 7, 7),
+    "ld selected, id": (variants("selected"), "rs7", (7,)),
+    "ld selected, ids": (variants("selected"), ["rs9", "rs7"], (7, 9)),
+    "ld selected, tuple": (variants("selected"), ("rs9", "rs7"), (7, 9)),
+    "ld selected, array": (variants("selected"), ds().variant_id.values[[9, 7]], (7, 9)),
+    "ld selected, region": (variants("selected"), "chr2", tuple(range(30, 60))),
+    "ld selected, mask": (variants("selected"), MASK, (7,)),
+    "ld selected, list of bools": (variants("selected"), MASK.tolist(), (7,)),
+    "ld selected, labels": (
+        variants("selected"),
+        xr.DataArray(MASK[::-1], {"variant_id": ("variants", ds().variant_id.values[::-1])},
+                     "variants"),
+        (7,),
+    ),
+    "ld selected, indices": (variants("selected"), [9, 7], (7, 9)),
+    "ld selected, array of indices": (variants("selected"), np.array([9, 7]), (7, 9)),
+    "grm selected, id": (samples("selected"), "s7", (7,)),
+    "grm selected, mask": (samples("selected"), np.arange(40) == 7, (7,)),
+    "grm selected, indices": (samples("selected"), (9, 7), (7, 9)),
+    "grm shown, ids": (samples("shown"), ["s9", "s7"], (7, 9)),
+    "grm shown, None": (samples("shown"), None, None),
+    "kendall variable, id": (markers("variable"), "rs7", 7),
+    "kendall pair, ids": (markers("pair"), ["rs9", "rs7"], (7, 9)),
+    "kendall pair, None": (markers("pair"), None, None),
+    "kendall opened, ids": (markers("opened"), ["rs9", "rs7"], (7, 9)),
+    "kendall variable, name": (expressed("variable"), GENE[7], 7),
+    "kendall pair, names": (expressed("pair"), (GENE[9], GENE[7]), (7, 9)),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:kinship from")
+@pytest.mark.parametrize("case", CASES)
+def test_names__become_positions(case: str) -> None:
+    made, value, expected = CASES[case]
+    assert made(value) == expected
+
+
+WRONG = {
+    "an unknown variant": (variants("lead"), "rs_none", r"lead: .*'rs_none' is not in variant_id"),
+    "several leads": (variants("lead"), ["rs1", "rs2"], r"lead=.* names 2 variants: give one id"),
+    "an unknown member": (variants("selected"), ["rs1", "rsx"], r"selected: .*'rsx'"),
+    "a short mask": (variants("selected"), MASK[:-1], r"selected: the mask .* \(59,\)"),
+    "a variant too many": (variants("selected"), [3, 60], r"selected has 3 to 60"),
+    "an unknown sample": (samples("selected"), "sx", r"selected: .*'sx' is not in sample_id"),
+    "an unknown gene": (expressed("variable"), "none", r"variable: .*'none' is not in gene"),
+    "one of a pair": (expressed("pair"), [GENE[1]], r"'pair' trait"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:kinship from")
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_names__say_which(case: str) -> None:
+    made, value, message = WRONG[case]
+    with pytest.raises(traitlets.TraitError, match=message):
+        made(value)
+
+
+def test_a_lead__is_in_view() -> None:
+    explorer = ds().genobit.explore.ld(lead="rs45")
+    contig, start, end = explorer.region
+    assert contig == "chr2"
+    assert start <= int(ds().variant_position[45]) <= end
