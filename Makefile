@@ -5,8 +5,6 @@ SHELL := bash
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet
-# Of what pip says: each download with its size, and the end.
-SHOWN := sed -nu -e '/\.metadata /d' -e 's/^ *\(Downloading\|Using cached\) \(.*)\)$$/  \2/p' -e 's/^Installing .*/  Unpacking/p'
 OUT ?= genobit-demo
 
 # pip says so on every run as root, as in containers; the environment is ours either way.
@@ -24,12 +22,12 @@ $(BIN)/python:
 
 $(VENV)/.user: pyproject.toml | $(BIN)/python
 	@echo "Installing genobit with its extras: about 400 MB to download, 1.5 GB on disk"
-	@$(BIN)/python -m pip install --editable ".[all]" | $(SHOWN)
+	@.ci/install $(VENV) --editable ".[all]"
 	@touch $@
 
 $(VENV)/.developer: pyproject.toml | $(BIN)/python
 	@echo "Installing genobit with its extras and the developers' tools: 2 GB on disk"
-	@$(BIN)/python -m pip install --editable ".[all]" --group dev | $(SHOWN)
+	@.ci/install $(VENV) --editable ".[all]" --group dev
 	@touch $@ $(VENV)/.user
 
 $(VENV)/.docs: $(VENV)/.developer

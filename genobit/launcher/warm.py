@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
@@ -65,6 +66,8 @@ def warm(*analyses: str) -> None:
     # off the diagonal, which have kernels of their own.
     with (
         _alone,
+        # Of data that are too small for an analysis.
+        warnings.catch_warnings(action="ignore"),
         dask.config.set(scheduler="synchronous"),
         set_options(progress=False, chunk_rows=CHUNK_ROWS),
     ):
