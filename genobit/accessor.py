@@ -165,6 +165,8 @@ class GenobitDatasetAccessor(
             call; ``call_genotype`` takes 16 bits per call. In ``call_genotype``, -1 is missing and
             -2 marks a lower ploidy. A haplotype with -2 is missing. A dosage is missing if one of
             its two alleles is -1. The variable ``call_genotype_mask`` is redundant and is not read.
+            If at most 5% of the calls have more than two alleles, their dosages are missing, and
+            ``attrs["polyploid_calls"]`` is their number. Counting them takes a pass over the calls.
 
         Raises
         ------
@@ -177,6 +179,11 @@ class GenobitDatasetAccessor(
             when the planes are computed; the message names the variant and the sample. The index of
             an allele that the variant does not have is invalid. In dosages, a haploid call such as
             (0, -2) is invalid. A missing call is invalid with ``missing="refuse"``.
+
+        Warns
+        -----
+        UserWarning
+            For dosages of calls that become missing because they have more than two alleles.
 
         Examples
         --------

@@ -14,12 +14,17 @@ from numpy.typing import NDArray
 from genobit.data import labels, layouts, model, result_labels
 from genobit.data.checks import check_one_of
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
+from genobit.engine.progress import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     import dask.array as da
 
+POLYPLOID = 0.05
+"""Largest share of calls with more than two alleles that become missing."""
+POLYPLOID_CALLS = "polyploid_calls"
+"""Attribute of planes: number of such calls."""
 
 FILE_PLANES: list[Callable[[xr.DataArray, Layout, int | None], dict[str, da.Array] | None]] = []
 """Functions that pack the file behind unchanged genotypes without their calls.
@@ -53,6 +58,9 @@ def pack(
         msg = "the Dataset is packed already; pack the genotypes it was made of"
         raise ValueError(msg)
     source = model.require_genotypes(ds)
+    if not phased and source.sizes[model.PLOIDY] > 2:
+        ds = _without_polyploid_calls(ds, source)
+        source = model.require_genotypes(ds)
     chosen, numbers, alleles, limits = _biallelic(ds, multiallelic)
     calls = model.require_genotypes(chosen)
     layout = _layout(calls, rows, phased=phased)
@@ -64,6 +72,40 @@ def pack(
         along = (numbers, alleles, limits)
         planes = _call_planes(chosen, calls, layout, along, chunk, (refuse, haploid))
     return _packed_dataset(chosen, calls, planes, layout)
+
+
+def _without_polyploid_calls(ds: xr.Dataset, calls: xr.DataArray) -> xr.Dataset:
+    """Return the Dataset with ploidy 2, where calls of more alleles are missing; warn of them.
+
+    Takes a pass over the calls. Raises ValueError if more than `POLYPLOID` of them are concerned.
+    """
+    from genobit.data.selection import names_along
+    from genobit.engine.schedule.computing import compute
+
+    if not isinstance(calls.variable._data, np.ndarray):
+        calls = calls.chunk()  # a file opened without dask would be read whole
+    # -2 fills the calls of lower ploidy.
+    more = (calls.isel(ploidy=slice(2, None)) != -2).any(model.PLOIDY)
+    sums = compute(more.sum(model.SAMPLES).data, more.sum(model.VARIANTS).data)
+    of_variant, of_sample = map(np.asarray, sums)
+    count = int(of_variant.sum())
+    if count > POLYPLOID * more.size:
+        msg = (
+            f"{model.CALL_GENOTYPE} has ploidy {calls.sizes[model.PLOIDY]}, a dosage needs 2, and "
+            f"{count:,} of {more.size:,} calls have more alleles: select diploid samples or "
+            "variants, or analyse haplotypes, which linkage takes with phased=True"
+        )
+        raise ValueError(msg)
+    if count:
+        sample = names_along(ds, model.SAMPLES)[int(of_sample.argmax())]
+        warn(
+            f"{count:,} of {more.size:,} calls have more than two alleles and become missing, "
+            f"first at variants={int((of_variant > 0).argmax())}, most in sample {sample!r} "
+            f"({of_sample.max():,}): leave such samples or variants out if they are polyploid"
+        )
+    two = calls.isel(ploidy=slice(2)).where(~more, calls.dtype.type(-1))
+    found = ds.isel(ploidy=slice(2)).assign({model.CALL_GENOTYPE: two})
+    return found.assign_attrs({POLYPLOID_CALLS: count})
 
 
 def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
