@@ -24,6 +24,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from genobit import accessor as _accessor  # registers ds.genobit and da.genobit
@@ -143,9 +145,7 @@ def __getattr__(name: str) -> Any:
     msg = f"module 'genobit' has no attribute {name!r}"
     if name.startswith("_"):
         raise AttributeError(msg)
-    methods: dict[str, str] = {}
-    for accessor in (_accessor.GenobitDataArrayAccessor, _accessor.GenobitDatasetAccessor):
-        methods |= {own: accessor._called for own in dir(accessor) if not own.startswith("_")}
+    methods = _methods()
     if name in methods:
         msg = f"{msg}; call {methods[name]}.{name}()"
         raise AttributeError(msg)
@@ -154,6 +154,27 @@ def __getattr__(name: str) -> Any:
     for each in methods.keys() - {*functions}:
         meant = re.sub(rf"'{each}\b", f"'{methods[each]}.{each}", meant)
     raise AttributeError(f"{msg}{meant}")
+
+
+def _methods() -> dict[str, str]:
+    """Return the methods of both accessors, with the name of the accessor."""
+    found: dict[str, str] = {}
+    for accessor in (_accessor.GenobitDataArrayAccessor, _accessor.GenobitDatasetAccessor):
+        found |= {own: accessor._called for own in dir(accessor) if not own.startswith("_")}
+    return found
+
+
+class _Package(ModuleType):
+    """Package with the name of a method, such as `ld`: its call names the method."""
+
+    def __call__(self, *_: Any, **__: Any) -> None:
+        name = self.__name__.removeprefix("genobit.")
+        raise TypeError(f"gb.{name} is a package; call {_methods()[name]}.{name}()")
+
+
+for _name in _methods():
+    if (_package := sys.modules.get(f"genobit.{_name}")) is not None:
+        _package.__class__ = _Package
 
 
 def __dir__() -> list[str]:

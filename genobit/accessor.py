@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from genobit.data import labels, model, packed
+from genobit.data import availability, labels, model, packed
 from genobit.data.packer import pack
 from genobit.data.plotting import DatasetPlotMethods, PlotMethods, ReportMethods
 from genobit.engine.own_words import SuggestsNames, explained
@@ -103,6 +103,10 @@ class GenobitDatasetAccessor(
         if name in dir(GenobitDataArrayAccessor) and name not in SYNONYMS:
             return f"ds.genobit has no method {name!r}; da.genobit of a DataArray has it."
         return super()._unknown(name)
+
+    def __dir__(self) -> list[str]:
+        """Return the names that completion offers: those that apply to the Dataset."""
+        return sorted({*super().__dir__()} - availability.inapplicable(self._ds))
 
     def __repr__(self) -> str:
         """Return the contents of the Dataset and the analyses that apply, as text."""
@@ -356,6 +360,10 @@ class GenobitDataArrayAccessor(
                 "'Tables and arrays' in the documentation."
             )
         return super()._unknown(name)
+
+    def __dir__(self) -> list[str]:
+        """Return the names that completion offers: those that apply to the DataArray."""
+        return sorted({*super().__dir__()} - availability.inapplicable_to_array(self._da))
 
     def __repr__(self) -> str:
         """Return the contents of the DataArray and the analyses that apply, as text."""

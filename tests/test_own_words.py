@@ -289,6 +289,12 @@ VALUES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "multiply p by attrs['combinations'] of the result",
     ),
+    "a package": (lambda: gb.ld(ds()), TypeError, "gb.ld is a package; call ds.genobit.ld()"),
+    "a package of alignments": (
+        lambda: gb.parsimony(ds()),
+        TypeError,
+        "gb.parsimony is a package; call da.genobit.parsimony()",
+    ),
     "plot of genotypes": (
         lambda: ds().genobit.plot(),
         ValueError,

@@ -15,6 +15,7 @@ import pandas as pd
 from genobit.data import layouts, model
 from genobit.data.labels import decoded, text
 from genobit.data.other_set import BITS, OBSERVATIONS
+from genobit.engine.bits.layout import PREFIX
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -158,6 +159,60 @@ def _unmet_by_planes(layout: Layout, needs: Needs) -> str:
     if needs.dosages and layout.kind == "haplotype" and layout.ploidy not in taken:
         return f"ploidy 2 (here {layout.ploidy})"
     return ""
+
+
+_OF_GENOTYPES = {
+    *METHODS, "estimate", "explore", "genetic_map", "report", "to_pgen", "to_plink", "to_vcf",
+    "to_vcf_zarr",
+}  # fmt: skip
+_OF_MEASUREMENTS = {"kendall", "kendall_pairs", "similarity"}
+_OF_ALIGNMENTS = {"ancestral_states", "ld", "parsimony", "parsimony_search"}
+_OF_RELATIONSHIPS = {"to_gcta", "to_plink_rel"}
+
+
+def inapplicable(ds: xr.Dataset) -> set[str]:
+    """Return the methods of ``ds.genobit`` that completion leaves out, by names and dimensions.
+
+    Genotypes keep methods whose needs they do not meet yet, because the errors say what to do.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> search = xr.Dataset({"tree": ("trees", ["(a,b);"]), "length": ("trees", [3])})
+    >>> "grm" in inapplicable(search), "to_trees" in inapplicable(search)
+    (True, False)
+    """
+    planes = any(str(name).startswith(PREFIX) for name in ds.variables)
+    found = set() if planes or model.CALL_GENOTYPE in ds.variables else set(_OF_GENOTYPES)
+    if "tree" not in ds.variables:
+        found.add("to_trees")
+    if not {"rank", "order"} <= set(ds.dims):
+        found.add("ranking")
+    if not {model.VARIANTS, model.SAMPLES} & set(ds.dims):
+        found |= {"sel", "isel", "indexed"}
+    return found
+
+
+def inapplicable_to_array(da: xr.DataArray) -> set[str]:
+    """Return the methods of ``da.genobit`` that completion leaves out, by names and dimensions.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> grm = xr.DataArray([[1.0]], dims=("samples_0", "samples_1"))
+    >>> sorted({"kendall", "to_gcta"} - inapplicable_to_array(grm))
+    ['to_gcta']
+    """
+    relationships = da.dims == ("samples_0", "samples_1")
+    found = set() if relationships else set(_OF_RELATIONSHIPS)
+    if {*da.dims} == {TAXA, SITES}:
+        return found | _OF_MEASUREMENTS
+    found |= _OF_ALIGNMENTS
+    made = any(str(dim).endswith(("_0", "_1")) for dim in da.dims)
+    made |= bool({"offsets", "components"} & set(da.dims))
+    if made or da.ndim != 2 or da.dtype.kind not in "biuf":
+        found |= {*_OF_MEASUREMENTS, "estimate", "explore", "join"}
+    return found
 
 
 def of_dataset(ds: xr.Dataset) -> list[Analysis]:
