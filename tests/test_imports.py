@@ -60,9 +60,11 @@ def test_dir__shows_the_public_names_alone():
 
 def test_dir__of_an_accessor_shows_its_methods_alone():
     for accessor in (xr.Dataset().genobit, xr.DataArray([1]).genobit):
-        names = {name for name in dir(accessor) if not name.startswith("_")}
         members = {name for of in type(accessor).__mro__ for name in vars(of)}
-        assert names == {name for name in members if not name.startswith("_")}
+        public = {name for name in members if not name.startswith("_")}
+        assert {name for name in dir(type(accessor)) if not name.startswith("_")} == public
+        # `tests/test_completion.py` tests what is offered for some data.
+        assert {name for name in dir(accessor) if not name.startswith("_")} <= public
 
 
 def test_command_line__answers_without_loading_anything_heavy():
