@@ -58,7 +58,7 @@ def united_contigs(datasets: Sequence[xr.Dataset]) -> list[Contigs] | None:
 
 
 def match_samples(datasets: Sequence[xr.Dataset], join: str) -> tuple[str, Places]:
-    """Return by what the samples are matched, and their places; without ids that is their order."""
+    """Return the label that matches the samples, and their places; without ids, the order does."""
     found = [labels.ids(ds, model.SAMPLES) for ds in datasets]
     if all(each is None for each in found):
         sizes = [ds.sizes[model.SAMPLES] for ds in datasets]
@@ -78,7 +78,7 @@ def match_samples(datasets: Sequence[xr.Dataset], join: str) -> tuple[str, Place
 def match_variants(
     datasets: Sequence[xr.Dataset], contigs: list[Contigs] | None, join: str, on: str | None
 ) -> tuple[str, Places]:
-    """Return by what the variants are matched, and their places."""
+    """Return the label that matches the variants, and their places."""
     ids = [labels.ids(ds, model.VARIANTS) for ds in datasets]
     placed = contigs is not None and all(model.VARIANT_POSITION in ds for ds in datasets)
     along = (

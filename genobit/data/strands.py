@@ -24,7 +24,7 @@ def complements(alleles: list[str]) -> list[str] | None:
 
 
 class Aligned(NamedTuple):
-    """Alleles of two files for the same variants, and what the second file's were."""
+    """Alleles of two files for the same variants, and the codes of the second file."""
 
     alleles: NDArray[np.object_]
     """Alleles of the first file, then those that it lacks (variants, alleles); "" for none."""
@@ -118,7 +118,7 @@ def _merged(here: NDArray[np.intp], there: NDArray[np.intp]) -> _Merged:
 
 
 class Cohorts(NamedTuple):
-    """Alleles of several files for the same variants, and what they were in the files."""
+    """Alleles of several files for the same variants, and the codes of each file."""
 
     alleles: NDArray[np.object_]
     """Joined alleles (variants, alleles); "" for none."""

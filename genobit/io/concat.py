@@ -51,9 +51,8 @@ def concat(
     datasets
         Datasets of genotypes, such as those of `open_plink` and `open_vcf`.
     dim
-        "samples" puts the samples of all Datasets side by side, and matches their variants.
-        "variants" puts the variants below each other, in the order of the Datasets, and matches
-        the samples by `sample_id`.
+        "samples" joins cohorts: their variants are matched. "variants" joins chromosomes, in the
+        order of the Datasets: their samples are matched by `sample_id`.
     join
         Rule for members of the other dimension that a Dataset lacks. "exact" raises an error.
         "inner" keeps the members that all Datasets have. "outer" keeps all of them, and makes
@@ -71,12 +70,12 @@ def concat(
 
     Returns
     -------
-        Dataset with `call_genotype` (variants, samples, ploidy), lazy, and with the labels of all
-        Datasets. ``attrs["concat"]`` has a line that counts members, exchanged and flipped alleles,
-        and names what is left out. The logger "genobit" logs the line, as a warning if variants are
-        ambiguous or something is left out. ``attrs`` also has the numbers `variants_exchanged`,
-        `variants_flipped`, `variants_ambiguous` and `variants_dropped`; each counts all Datasets
-        after the first.
+        Dataset with lazy `call_genotype` (variants, samples, ploidy), and with labels.
+
+        ``attrs["concat"]`` has a line that counts members and changed alleles, and names variables
+        that are left out. The logger "genobit" logs it: as a warning if variants are ambiguous or
+        variables are left out. ``attrs`` has the counts as `variants_exchanged`,
+        `variants_flipped`, `variants_ambiguous` and `variants_dropped`, summed over the Datasets.
 
         Contigs get common names: "chr1" and "1" are one contig. If individual ids repeat and
         families tell them apart, `sample_id` is FAMILY_INDIVIDUAL, as in `open_plink`. Labels of
@@ -144,7 +143,7 @@ def concat(
 
 
 def _checked(datasets: Any) -> list[xr.Dataset]:
-    """Return a list of Datasets of genotypes; an error names the one that is none."""
+    """Return a list of Datasets of genotypes; an error names the wrong one."""
     if isinstance(datasets, xr.Dataset | xr.DataArray | str):
         msg = "concat takes a list of Datasets, such as concat([a, b])"
         raise TypeError(msg)
