@@ -9,7 +9,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from genobit.engine.simd.jit import COMPILED
+from genobit.engine.simd.jit import COMPILED, cache_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -85,6 +85,24 @@ def pytest_collection_modifyitems(
         items[:] = in_turn(items)
 
 
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Processes are silent at first: say for how long, and what they do."""
+    processes = config.getoption("numprocesses", None)
+    if not processes or hasattr(config, "workerinput"):
+        return []
+    return [
+        f"{processes} processes collect the tests, which takes one to two minutes",
+        f"The first tests compile kernels into {cache_folder()}, so their dots come slowly",
+    ]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """Show each process that is ready."""
+    reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+    reporter.write_line(f"{node.gateway.id}: collected {len(ids):,} tests")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """A process takes a whole file, or all files of the browser: they share a JupyterLab server.
@@ -113,6 +131,40 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+NEEDS = (
+    ("real data sets", "real data", "GENOBIT_SHARED_DATA=folder"),
+    ("plink1.9", "plink 1.9", "apt install plink1.9"),
+    ("plink2", "plink2", "apt install plink2"),
+    ("vcztools", "vcztools", "pip install vcztools"),
+    ("bcftools", "bcftools", "apt install bcftools"),
+    ("tabix", "tabix", "apt install tabix"),
+    ("Rscript", "R", "apt install r-base-core"),
+    ("chromium", "Chromium", "apt install chromium"),
+    ("could not import", "packages", "pip install --group dev"),
+    (" is not installed", "packages", "pip install --group dev"),
+)
+"""Text in the reason of a skip, what the test needs, and how to get it."""
+
+
+def summed_up(reasons: list[str]) -> str:
+    """Return one line: how many skipped tests need what, and how to get it."""
+    wanted: dict[str, int] = {}
+    for reason in reasons:
+        known = (f"need {what} ({how})" for text, what, how in NEEDS if text in reason)
+        need = next(known, "have other reasons (-rs lists them)")
+        wanted[need] = wanted.get(need, 0) + 1
+    most_first = sorted(wanted.items(), key=lambda item: -item[1])
+    return f"{len(reasons):,} skipped tests: " + ", ".join(
+        f"{n:,} {need}" for need, n in most_first
+    )
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    if skipped:
+        terminalreporter.write_line(summed_up([str(report.longrepr) for report in skipped]))
 
 
 @pytest.fixture
