@@ -123,7 +123,8 @@ def unmet_need(ds: xr.Dataset, method: str) -> str:
     >>> import genobit, numpy as np, xarray as xr
     >>> calls = np.array([[[0, 1], [1, 1], [0, 0]]], "int8")
     >>> ds = xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
-    >>> unmet_need(ds, "grm"), unmet_need(ds.isel(ploidy=[0]), "grm"), unmet_need(ds, "ld_clump")
+    >>> one = ds.isel(ploidy=[0])
+    >>> unmet_need(ds, "grm"), unmet_need(one, "kendall"), unmet_need(ds, "ld_clump")
     ('', 'ploidy 2 (here 1): ds.isel(ploidy=[0, 0])', 'variant_position')
     """
     needs, layout = METHODS[method].needs, layouts.layout_of(ds)
