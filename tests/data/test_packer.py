@@ -14,6 +14,7 @@ import xarray as xr
 
 import genobit as gb
 from tests.cohorts import cohort, random_calls
+from tests.programs import PLINK, PLINK2, plink, plink2
 
 VARIANTS, SAMPLES = 90, 20
 PLACES = [(3, 4), (3, 7), (40, 4), (89, 19)]
@@ -146,30 +147,53 @@ def test_haplotypes__keep_all_alleles() -> None:
     assert bits.attrs["genobit_ploidy"] == 3
 
 
-def test_a_vcf__of_one_triploid_call(tmp_path: Path) -> None:
-    rows = [
-        ["0/1"] * 9,
-        ["0/0"] * 4 + ["1/1"] * 5,
-        ["0/1"] * 8 + ["./."],
-        ["1/1", "0/1"] * 4 + ["0/0"],
-    ]
-    text = [[*row] for row in rows]
-    text[2][1] = "0/1/1"
+def vcf(path: Path, rows: list[list[str]]) -> Path:
+    """A file of calls as text, one row for each variant."""
     header = [
         "##fileformat=VCFv4.2",
         "##contig=<ID=1>",
         '##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype">',
         "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\t" + "\t".join("abcdefghi"),
     ]
-    lines = [f"1\t{k + 1}\t.\tA\tC\t.\t.\t.\tGT\t" + "\t".join(row) for k, row in enumerate(text)]
-    (tmp_path / "cohort.vcf").write_text("\n".join(header + lines) + "\n")
-    ds = gb.open_vcf(tmp_path / "cohort.vcf")
+    lines = [f"1\t{k + 1}\tv{k}\tA\tC\t.\t.\t.\tGT\t" + "\t".join(r) for k, r in enumerate(rows)]
+    path.write_text("\n".join(header + lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def one_triploid_call(tmp_path: Path) -> Path:
+    rows = [["0/1"] * 9, ["0/0"] * 4 + ["1/1"] * 5, ["0/1"] * 8 + ["./."]]
+    rows.append(["1/1", "0/1"] * 4 + ["0/0"])
+    rows[2][1] = "0/1/1"
+    return vcf(tmp_path / "cohort.vcf", rows)
+
+
+def test_a_vcf__of_one_triploid_call(one_triploid_call: Path, tmp_path: Path) -> None:
+    ds = gb.open_vcf(one_triploid_call)
     assert isinstance(ds.call_genotype.data, da.Array)
     with pytest.warns(UserWarning, match="1 of 36 calls have .*variants=2, most in sample 'b'"):
         stats = ds.genobit.variant_stats().compute()
     assert stats.n_called.values.tolist() == [9, 9, 7, 9]
     assert stats.allele_count.values.tolist() == [9, 10, 7, 12]
     with pytest.warns(UserWarning, match="1 of 36 calls have"):
-        ds.genobit.pack().genobit.to_plink(tmp_path / "cohort")
-    again = gb.open_plink(tmp_path / "cohort.bed").genobit.variant_stats()
+        ds.genobit.pack().genobit.to_plink(tmp_path / "out")
+    again = gb.open_plink(tmp_path / "out.bed").genobit.variant_stats()
     assert again.n_called.values.tolist() == [9, 9, 7, 9]
+
+
+@PLINK
+@PLINK2
+@pytest.mark.parametrize("program", ["plink1.9", "plink2"])
+def test_a_vcf__of_one_triploid_call_is_as_plink_reads_it(
+    one_triploid_call: Path, tmp_path: Path, program: str
+) -> None:
+    out = tmp_path / "plink"
+    if program == "plink2":
+        plink2(out, "--vcf", one_triploid_call, "--make-bed")
+    else:
+        plink(one_triploid_call, out, "--make-bed", "--keep-allele-order", kind="--vcf")
+    right = gb.open_plink(f"{out}.bed").genobit.variant_stats().compute()
+    with pytest.warns(UserWarning, match="1 of 36 calls have"):
+        found = gb.open_vcf(one_triploid_call).genobit.variant_stats().compute()
+    for name in ("n_called", "n_het", "allele_number"):
+        np.testing.assert_array_equal(found[name], right[name], err_msg=name)
