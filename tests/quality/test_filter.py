@@ -180,3 +180,13 @@ def test_filter__is_silent_without_progress() -> None:
     with gb.set_options(progress=False):
         assert not said(lambda: ds.genobit.filter(min_maf=0.1))
     assert said(lambda: ds.genobit.filter(min_maf=0.1)) == ["min_maf=0.1 removed 1 of 2 variants"]
+
+
+def test_filter__warns_if_the_file_failed_most() -> None:
+    ds = of([[HET, HET]] * 3)
+    failed = ds.assign(
+        variant_filter=(("variants", "filters"), [[True], [True], [False]]),
+        filter_id=("filters", ["q10"]),
+    )
+    with pytest.warns(UserWarning, match="passed=True removed 2 of 3 variants, .*passed=False"):
+        assert failed.genobit.filter(passed=True).sizes["variants"] == 1
