@@ -95,7 +95,8 @@ trio = np.searchsorted(rows, [1_280, 1_281, 1_285]).tolist()
     "epistasis": Shot(
         (
             _COHORT + _SMALL,
-            """top = few.genobit.epistasis("sample_case", order=3, permutations=100, seed=1)
+            """asked = {"order": 3, "statistic": "gain", "permutations": 100, "seed": 1}
+top = few.genobit.epistasis("sample_case", **asked)
 few.genobit.explore.epistasis(top)""",
         ),
         "genobit-epistasis",
