@@ -60,7 +60,7 @@ class Plot(SuggestsNames):
         **options
             Options of the kind, such as ``colour_by="population"`` of a scatter. An unknown option
             raises an error that lists the valid names. `genobit.plots` describes the options of
-            each kind. A "triangle" or "heatmap" of LD takes ``genes="genes.gff3"``.
+            each kind. A plot of LD takes ``genes="genes.gff3"``.
 
         Returns
         -------

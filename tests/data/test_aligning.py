@@ -279,6 +279,7 @@ EXEMPT = {
     "plots.degree_histogram degree": UNORDERED,
     "plots.grm_heatmap selected": PLACES,
     "plots.ld_heatmap genes": "is drawn at its own positions",
+    "plots.ld_track genes": "is drawn at its own positions",
     "plots.ld_triangle genes": "is drawn at its own positions",
     "plots.ld_heatmap selected": PLACES,
     "plots.ld_triangle selected": PLACES,

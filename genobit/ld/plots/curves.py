@@ -11,6 +11,8 @@ from bokeh.models import HoverTool
 
 from genobit.data.pairs.table import PairTable
 from genobit.ld.plots.decay import fitted_decay
+from genobit.ld.plots.drawing import PictureOptions
+from genobit.ld.plots.genes import under_genes
 from genobit.ld.plots.hover import columns_of, track_hook
 from genobit.ld.plots.result import axis_label, computed, coordinates_of, variant_names
 from genobit.visual.pixels import Axis, lay_out
@@ -26,7 +28,8 @@ def ld_track(
     axis: Axis = "position",
     first_rank: int = 0,
     rank_step: int = 1,
-) -> hv.Overlay:
+    genes: Any = None,
+) -> hv.Overlay | hv.Layout:
     """Draw LD between a lead variant and every variant of a region, along the chromosome.
 
     Parameters
@@ -39,10 +42,13 @@ def ld_track(
     first_rank, rank_step
         With ``axis="rank"``: rank of the first variant, and difference in rank between consecutive
         variants of `r2_row` (above 1 if variants were thinned).
+    genes
+        Genes to draw above, as for `ld_heatmap`.
 
     Returns
     -------
-    hv.Points (values) * hv.Points (variants without a value) * hv.Segments (lead position).
+    hv.Points (values) * hv.Points (variants without a value) * hv.Segments (lead position). With
+    `genes`, an hv.Layout of the genes and this picture.
 
     Raises
     ------
@@ -84,7 +90,7 @@ def ld_track(
     where = float(np.interp(lead_position[0], position, at))
     inside = position[0] <= lead_position[0] <= position[-1]
     bins = lay_out(position, "rank", n_variants, first_rank, rank_step)
-    return (
+    picture = (
         hv.Points(kept, kdims, vdims, group="Values").opts(
             color=POINT_COLOUR,
             size=5,
@@ -109,6 +115,8 @@ def ld_track(
         ylabel=scale.label,
         ylim=(low - 0.05 * (high - low), high + 0.05 * (high - low)),
     )
+    look = PictureOptions(axis, first_rank=first_rank, rank_step=rank_step)
+    return under_genes(row, look, genes, picture, side=0, x="at")
 
 
 def _track_points(

@@ -83,16 +83,23 @@ def gene_track(
 
 
 def under_genes(
-    r2: xr.DataArray, look: PictureOptions, genes: Any, picture: hv.Overlay
+    r2: xr.DataArray,
+    look: PictureOptions,
+    genes: Any,
+    picture: hv.Overlay,
+    *,
+    side: int = 1,
+    x: str = "x",
 ) -> hv.Overlay | hv.Layout:
     """Return a picture of LD below the genes of its x axis; the picture alone without genes.
 
-    ``genes`` is a source of `genobit.io.genes.read_genes`.
+    ``genes`` is a source of `genobit.io.genes.read_genes`. The variants of a side lie along the
+    dimension ``x`` of the picture.
     """
     if genes is None:
         return picture
-    table, lacking = genes_over(r2, genes)
-    position = r2["variant_position_1"].values
+    table, lacking = genes_over(r2, genes, side)
+    position = r2[f"variant_position_{side}"].values
     bins = look.lay_out(position)
     extent = bins.start, bins.stop
     spaced: dict[str, Any] = {}
@@ -104,7 +111,7 @@ def under_genes(
     if not len(table):
         track = track.opts(title=f"{lacking or 'No gene in the region'}.")
     # The rows of the genes are no places of the picture.
-    own = track.redim(y="row", y1="row_1")
+    own = track.redim(x=x, y="row", y1="row_1")
     return (own + picture).cols(1)
 
 

@@ -14,6 +14,7 @@ from genobit.ld.plots.curves import ld_decay, ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
 from genobit.ld.plots.paper_decay import paper_decay
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
+from genobit.ld.plots.paper_track import paper_track
 from genobit.ld.plots.result import DIMS, is_one_set
 from genobit.ld.plots.tracks import block_track, clump_plot
 from genobit.visual.differences import scale_with
@@ -115,7 +116,7 @@ RESULTS = (
         ".ld()",
         _is_lead,
         {"track": ld_track, "heatmap": ld_heatmap, "histogram": _values},
-        {"heatmap": paper_heatmap},
+        {"track": paper_track, "heatmap": paper_heatmap},
     ),
     Result(
         ".ld()",

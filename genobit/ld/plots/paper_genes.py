@@ -81,9 +81,9 @@ class Roof:
             draw_connectors(axes, position, evenly(self.look, position, across), tracks, lead)
 
 
-def roof_of(matrix: xr.DataArray, look: PictureOptions, genes: Any) -> Roof | None:
-    """Return the genes over an LD map; None without genes."""
-    return None if genes is None else Roof(matrix, look, *genes_over(matrix, genes))
+def roof_of(matrix: xr.DataArray, look: PictureOptions, genes: Any) -> Roof:
+    """Return the genes over an LD map."""
+    return Roof(matrix, look, *genes_over(matrix, genes))
 
 
 def evenly(look: PictureOptions, position: np.ndarray, across: float) -> np.ndarray:

@@ -57,7 +57,8 @@ def triangle_of(
 ) -> Paper:
     """Return the triangle of one set of variants, or of a part of it, for a page."""
     matrix, _ = computed(r2)
-    notes, roof = _notes(matrix, look), roof_of(matrix, look, genes)
+    notes = _notes(matrix, look)
+    roof = None if genes is None else roof_of(matrix, look, genes)
     return Paper(
         lambda axes: _triangle(axes, matrix, look, apex, notes, roof),
         lambda width: _triangle_height(width, notes, roof),
@@ -85,7 +86,8 @@ def paper_heatmap(
 def heatmap_of(r2: xr.DataArray, look: PictureOptions, genes: Any = None) -> Paper:
     """Return the heatmap of two sets of variants, or of parts of them, for a page."""
     matrix, _ = computed(r2)
-    notes, roof = _notes(matrix, look), roof_of(matrix, look, genes)
+    notes = _notes(matrix, look)
+    roof = None if genes is None else roof_of(matrix, look, genes)
     rows, columns = matrix.shape
     # A single variant against many is a band, neither thinner nor higher than this.
     ratio = float(np.clip(rows / columns, 0.15, 2.0))

@@ -48,13 +48,13 @@ def is_one_set(result: xr.DataArray) -> bool:
     return np.array_equal(first, second) and len(first) > 1
 
 
-def genes_over(result: xr.DataArray, genes: Any) -> tuple[pd.DataFrame, str]:
-    """Return the genes over the variants along variants_1, and a sentence if there can be none.
+def genes_over(result: xr.DataArray, genes: Any, side: int = 1) -> tuple[pd.DataFrame, str]:
+    """Return the genes over the variants of a side, and a sentence if there can be none.
 
     ``genes`` is a source of `genobit.io.genes.read_genes`. Raises ValueError for variants of
     several contigs, or not in the order of their positions.
     """
-    contig, position = contig_name(result, 1), result["variant_position_1"].values
+    contig, position = contig_name(result, side), result[f"variant_position_{side}"].values
     if contig == "…":
         raise ValueError(
             "genes= needs variants of one contig, and these are on several: select one, such as "
@@ -63,8 +63,8 @@ def genes_over(result: xr.DataArray, genes: Any) -> tuple[pd.DataFrame, str]:
     descending = np.flatnonzero(np.diff(position) < 0)
     if descending.size:
         raise ValueError(
-            f"variant_position_1 falls at index {descending[0] + 1} of variants_1; genes= needs "
-            "ascending positions: sort the Dataset"
+            f"variant_position_{side} falls at index {descending[0] + 1} of variants_{side}; "
+            "genes= needs ascending positions: sort the Dataset"
         )
     known = [contig] if contig else []
     return genes_in(genes, contig, float(position[0]), float(position[-1]), known)

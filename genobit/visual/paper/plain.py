@@ -36,7 +36,7 @@ def paper_of(picture: Any) -> Paper:
     def tall(width_mm: float) -> float:
         return _AROUND + (width_mm - _BESIDE) * height / width
 
-    return Paper(lambda axes: _draw(axes, picture), tall)
+    return Paper(lambda axes: draw_plain(axes, picture), tall)
 
 
 def _elements(picture: Any) -> list[Any]:
@@ -61,7 +61,8 @@ def _frame(picture: Any) -> tuple[float, float]:
     return float(width), float(height)
 
 
-def _draw(axes: Axes, picture: Any) -> None:
+def draw_plain(axes: Axes, picture: Any) -> None:
+    """Draw a HoloViews element or overlay into an empty axes."""
     options = _options(picture)
     points = size_of(axes)[0] / INCH * 72 / _frame(picture)[0]
     # Marks for a screen are a bit larger than marks on paper.

@@ -13,8 +13,10 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 
 import genobit as gb
+from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
+from genobit.ld.plots.paper_track import paper_track
 from genobit.visual.figure import html_of
 from genobit.visual.paper.page import INCH, draw_on, page_of, size_of
 from genobit.visual.tokens import DARK
@@ -185,3 +187,32 @@ def test_errors_say_what_to_do(ds, r2):
     for draw in (paper_triangle, ld_triangle):
         with pytest.raises(ValueError, match=r'genes= are drawn over the base.*apex="up"'):
             draw(r2, apex="up", genes=table(r2))
+
+
+@pytest.mark.parametrize("axis", ["rank", "position"])
+def test_a_track_has_genes_above(ds, axis, tmp_path):
+    row = ds.genobit.sel(variants="chr1").genobit.ld(other="rs7", compute=True)
+    genes = table(ds.genobit.sel(variants="chr1").genobit.ld())
+    for width in (90, 180):
+        figure = page_of(paper_track(row, axis=axis, genes=genes), width)
+        require_legible(figure)
+        shown, outlines = bars(figure)
+        along = next(p for p in panels(figure) if "Position on chromosome" in p.get_xlabel())
+        points = panels(figure)[0]
+        ends = [shown.transData.transform(outline)[:, 0] for outline in outlines]
+        for gene, x in zip(genes.itertuples(), ends, strict=True):
+            wanted = [along.transData.transform((at / 1e6, 0))[0] for at in (gene.start, gene.end)]
+            assert [x.min(), x.max()] == pytest.approx(wanted, abs=1.5)
+        box, own = points.get_window_extent(), shown.get_window_extent()
+        assert (box.x0, box.x1) == pytest.approx((own.x0, own.x1))
+        assert box.y1 <= own.y0 + 1
+        if axis == "position":
+            middle = row.variant_position_0.values[12] / 1e6
+            x = [p.transData.transform((middle, 0))[0] for p in (points, along)]
+            assert x[0] == pytest.approx(x[1], abs=0.5)
+    model = hv.render(ld_track(row, axis=axis, genes=genes), backend="bokeh")
+    above, below = (part for part, *_ in model.children)
+    assert above.x_range is below.x_range
+    assert row.genobit.plot("track", genes=genes, axis=axis).save(tmp_path / "a.pdf").exists()
+    alone = page_of(paper_track(row, axis=axis), 90)
+    assert not alone.axes[0].child_axes
