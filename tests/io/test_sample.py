@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import platform
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from genobit.grm.kinship import degree_of
 from genobit.io.samples import sample as sample_module
 from genobit.io.samples.sample import sample_dataset
 from tests import reference
+from tests.programs import run
 
 pytestmark = pytest.mark.slow
 
@@ -190,6 +192,18 @@ def test_it_is_made_once_and_always_the_same(
     monkeypatch.setattr(sample_module, "_build", None)
     assert sample_dataset(cache_dir=cache_dir, chunks=1_000).chunksizes["variants"][0] == 1_000
     assert [path.name for path in (cache_dir / "sample").iterdir()] == ["cohort-3.1.zarr"]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="numpy and glibc choose code by x86 CPU")
+def test_it_is_the_same_on_an_older_cpu(cohort: xr.Dataset, tmp_path: Path) -> None:
+    code = f"import genobit; genobit.sample_dataset(cache_dir={str(tmp_path)!r})"
+    run(
+        "-c",
+        code,
+        NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX2 FMA3 AVX512F AVX512_SKX",
+        GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2,-AVX512F,-FMA,-AVX2_Usable,-FMA_Usable",
+    )
+    xr.testing.assert_identical(cohort, sample_dataset(cache_dir=tmp_path))
 
 
 def test_missing_simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
