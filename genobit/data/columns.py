@@ -247,7 +247,8 @@ def taken(found: NDArray[Any], places: NDArray[np.intp], what: str) -> NDArray[A
     if not lacking.any():
         return out
     if out.dtype.kind in "biu":
-        out = floats(np.where(lacking, 0, out), what)
+        out[lacking] = 0
+        out = floats(out.reshape(-1), what).reshape(out.shape)
     missing: Any = {"O": None, "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}
     out[lacking] = missing.get(out.dtype.kind, np.nan)
     return out

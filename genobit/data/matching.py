@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from genobit.data import labels, model
-from genobit.data.contigs import Contigs, contigs_in, translated
+from genobit.data.contigs import UNPLACED, Contigs, contigs_in, translated
 from genobit.data.strands import complements
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import xarray as xr
     from numpy.typing import NDArray
@@ -26,13 +26,23 @@ Places = list["NDArray[np.intp]"]
 """Index into each Dataset for each member of the result, -1 where a Dataset lacks it."""
 
 
+class Matched(NamedTuple):
+    """How the members of several Datasets match."""
+
+    by: str
+    """The label that matches them."""
+    places: Places
+    note: str = ""
+    """What looks doubtful, for the report."""
+
+
 class _Keys(NamedTuple):
-    """Keys of the members of each Dataset, and their texts for messages."""
+    """Keys of the members of each Dataset, and the text of a member for messages."""
 
     dim: str
     name: str
     keys: list[NDArray[Any]]
-    texts: list[NDArray[np.object_]]
+    text: Callable[[int, int], str]
 
 
 def united_contigs(datasets: Sequence[xr.Dataset]) -> list[Contigs] | None:
@@ -57,8 +67,8 @@ def united_contigs(datasets: Sequence[xr.Dataset]) -> list[Contigs] | None:
     return [Contigs((np.cumsum(used) - 1)[numbers], every) for numbers in found]
 
 
-def match_samples(datasets: Sequence[xr.Dataset], join: str) -> tuple[str, Places]:
-    """Return the label that matches the samples, and their places; without ids, the order does."""
+def match_samples(datasets: Sequence[xr.Dataset], join: str) -> Matched:
+    """Return the samples of several Datasets by their ids. Without ids, they match by order."""
     found = [labels.ids(ds, model.SAMPLES) for ds in datasets]
     if all(each is None for each in found):
         sizes = [ds.sizes[model.SAMPLES] for ds in datasets]
@@ -70,45 +80,75 @@ def match_samples(datasets: Sequence[xr.Dataset], join: str) -> tuple[str, Place
                 "ds.assign_coords(sample_id=('samples', names))"
             )
             raise ValueError(msg)
-        return "order", [np.arange(sizes[0])] * len(datasets)
-    ids = [_known(each, model.SAMPLE_ID, k) for k, each in enumerate(found)]
-    return model.SAMPLE_ID, _joined(_Keys(model.SAMPLES, model.SAMPLE_ID, [*ids], ids), join)
+        return Matched("order", [np.arange(sizes[0])] * len(datasets))
+    keys = _id_keys(found, model.SAMPLES, model.SAMPLE_ID)
+    return Matched(keys.name, _joined(keys, join))
 
 
 def match_variants(
     datasets: Sequence[xr.Dataset], contigs: list[Contigs] | None, join: str, on: str | None
-) -> tuple[str, Places]:
-    """Return the label that matches the variants, and their places."""
+) -> Matched:
+    """Return the variants of several Datasets by id, or by contig and position."""
     ids = [labels.ids(ds, model.VARIANTS) for ds in datasets]
-    placed = contigs is not None and all(model.VARIANT_POSITION in ds for ds in datasets)
-    along = (
-        [place_of(ds, of) for ds, of in zip(datasets, contigs or [], strict=True)] if placed else []
-    )
-    if _equal(ids) and (not placed or _equal(along)) and (placed or ids[0] is not None):
-        # Equal lists match as they are, even if a variant repeats.
-        name = "contig and position" if ids[0] is None else model.VARIANT_ID
-        return name, [np.arange(datasets[0].sizes[model.VARIANTS])] * len(datasets)
-    if on is None:
-        on = "id" if all(map(usable, ids)) else "position"
-    if on == "id":
-        known = [_known(each, model.VARIANT_ID, k) for k, each in enumerate(ids)]
-        named = _Keys(model.VARIANTS, model.VARIANT_ID, [*known], known)
-        name, places = named.name, _joined(named, join)
-        if placed and contigs is not None:
-            _require_same_place(along, contigs[0], known, places)
-    elif placed and contigs is not None:
+    along = places_of(datasets, contigs)
+    by_id = on == "id" or (on is None and all(map(usable, ids)))
+    if by_id:
+        keys = _id_keys(ids, model.VARIANTS, model.VARIANT_ID)
+    elif along is not None and contigs is not None:
         keys = _position_keys(datasets, along, contigs)
-        name, places = keys.name, _joined(keys, join)
     else:
         msg = (
             "variants are matched by variant_id, if each has its own, or by variant_contig and "
             "variant_position: assign one of them to every Dataset"
         )
         raise KeyError(msg)
-    if join == "outer" and placed:
+    if on is None and not by_id and along is not None and contigs is not None:
+        _require_one_place(ids, along, contigs[0])
+    same = _equal(ids) if by_id else _equal(along or []) and (on == "position" or _equal(ids))
+    if same and _one_variant_a_key(datasets, ids[0] if by_id else along[0] if along else None):
+        places = [np.arange(datasets[0].sizes[model.VARIANTS])] * len(datasets)
+    else:
+        places = _joined(keys, join)
+    if by_id and along is not None and contigs is not None:
+        _require_one_place(ids, along, contigs[0])
+    if join == "outer" and along is not None:
         order = np.argsort(first_known(along, places), kind="stable")
         places = [each[order] for each in places]
-    return name, places
+    return Matched(keys.name, places, "" if by_id else _other_ids(ids, places))
+
+
+def _id_keys(ids: Sequence[NDArray[np.object_] | None], dim: str, name: str) -> _Keys:
+    """Return ids as keys; raise KeyError if a Dataset has none."""
+    known = []
+    for k, each in enumerate(ids):
+        if each is None:
+            msg = f"datasets[{k}] has no {name}, which matches the Datasets: assign it"
+            raise KeyError(msg)
+        known.append(each)
+    return _Keys(dim, name, [*known], lambda k, i: str(known[k][i]))
+
+
+def _one_variant_a_key(datasets: Sequence[xr.Dataset], keys: NDArray[Any] | None) -> bool:
+    """Return whether equal lists match row by row: repeated keys need the same alleles."""
+    again = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
+    if not again.size:
+        return True
+    if not all(model.VARIANT_ALLELE in ds.variables for ds in datasets):
+        return False
+    rows = [labels.allele_names(ds.isel(variants=again)) for ds in datasets]
+    return all(np.array_equal(rows[0], each) for each in rows[1:])
+
+
+def _other_ids(ids: Sequence[NDArray[np.object_] | None], places: Places) -> str:
+    """Return a note that counts matched variants with two ids, or ""."""
+    count = 0
+    for k, each in enumerate(ids[1:], start=1):
+        if ids[0] is not None and each is not None:
+            both = (places[0] >= 0) & (places[k] >= 0)
+            pairs = ids[0][places[0][both]], each[places[k][both]]
+            named = ~(np.isin(pairs[0], NO_ID) | np.isin(pairs[1], NO_ID))
+            count += int((named & (pairs[0] != pairs[1])).sum())
+    return f"{count:,} of them have other ids" if count else ""
 
 
 def first_known(values: Sequence[NDArray[Any]], places: Places) -> NDArray[Any]:
@@ -132,22 +172,28 @@ def usable(ids: NDArray[np.object_] | None) -> bool:
     return not (index.has_duplicates or index.isin(NO_ID).any())
 
 
-def _known(ids: NDArray[np.object_] | None, name: str, k: int) -> NDArray[np.object_]:
-    if ids is None:
-        msg = f"datasets[{k}] has no {name}, which matches the Datasets: assign it"
-        raise KeyError(msg)
-    return ids
+def places_of(
+    datasets: Sequence[xr.Dataset], contigs: list[Contigs] | None
+) -> list[NDArray[np.int64]] | None:
+    """Return contig and position of each variant as one number; None if a Dataset lacks them."""
+    if contigs is None or not all(model.VARIANT_POSITION in ds for ds in datasets):
+        return None
+    found = []
+    for k, (ds, of) in enumerate(zip(datasets, contigs, strict=True)):
+        positions = np.asarray(ds[model.VARIANT_POSITION].values)
+        if positions.dtype.kind == "f" and not np.isfinite(positions).all():
+            i = int(np.flatnonzero(~np.isfinite(positions))[0])
+            msg = (
+                f"{model.VARIANT_POSITION} of datasets[{k}] is {positions[i]} at variants={i}: "
+                "leave the variant out, or give its position"
+            )
+            raise ValueError(msg)
+        found.append(of.numbers.astype(np.int64) * _POSITIONS + positions.astype(np.int64))
+    return found
 
 
-def place_of(ds: xr.Dataset, contigs: Contigs) -> NDArray[np.int64]:
-    """Return contig and position of each variant as one number."""
-    positions = np.asarray(ds[model.VARIANT_POSITION].values).astype(np.int64)
-    return contigs.numbers.astype(np.int64) * _POSITIONS + positions
-
-
-def _place_texts(places: NDArray[np.int64], contigs: Contigs) -> NDArray[np.object_]:
-    names = contigs.names[places // _POSITIONS]
-    return np.array([f"{a}:{b}" for a, b in zip(names, places % _POSITIONS, strict=True)], object)
+def _place_text(place: int, contigs: Contigs) -> str:
+    return f"{contigs.names[place // _POSITIONS]}:{place % _POSITIONS}"
 
 
 def _equal(sides: Sequence[NDArray[Any] | None]) -> bool:
@@ -161,28 +207,47 @@ def _equal(sides: Sequence[NDArray[Any] | None]) -> bool:
 def _position_keys(
     datasets: Sequence[xr.Dataset], places: list[NDArray[np.int64]], contigs: list[Contigs]
 ) -> _Keys:
-    """Return contig and position; where a place repeats in a Dataset, with the alleles."""
+    """Return contig and position; where a place repeats in a Dataset, with the alleles.
+
+    A variant without a known place has a key of its own, so it matches none.
+    """
     repeated = [pd.unique(each[pd.Series(each).duplicated()]) for each in places]
     several = np.unique(np.concatenate(repeated))
     keys: list[NDArray[Any]] = []
-    texts = []
-    for ds, each, of in zip(datasets, places, contigs, strict=True):
-        text = _place_texts(each, of)
-        where = np.flatnonzero(np.isin(each, several))
+    for k, (ds, each) in enumerate(zip(datasets, places, strict=True)):
         key = each.astype(object) if several.size else each
+        where = np.flatnonzero(np.isin(each, several))
         if where.size and model.VARIANT_ALLELE in ds.variables:
-            alleles = labels.allele_names(ds.isel(variants=where))
-            text[where] = [
-                f"{place} {_on_both_strands(row)}"
-                for place, row in zip(text[where], alleles.tolist(), strict=True)
+            alleles = labels.allele_names(ds.isel(variants=where)).tolist()
+            key[where] = [
+                f"{place} {on_both_strands(row)}"
+                for place, row in zip(each[where], alleles, strict=True)
             ]
-            key[where] = text[where]
+        lost = np.flatnonzero(~is_placed(each, contigs[0]))
+        if lost.size:
+            key = key.astype(object)
+            key[lost] = [f"{k} {i}" for i in lost]
         keys.append(key)
-        texts.append(text)
-    return _Keys(model.VARIANTS, "contig and position", keys, texts)
+    if any(key.dtype == object for key in keys):
+        keys = [key.astype(object) for key in keys]
+
+    def text(k: int, i: int) -> str:
+        place = _place_text(int(places[k][i]), contigs[k])
+        if model.VARIANT_ALLELE not in datasets[k].variables:
+            return place
+        alleles = labels.allele_names(datasets[k].isel(variants=[i]))[0]
+        return f"{place} {'/'.join(filter(None, alleles))}"
+
+    return _Keys(model.VARIANTS, "contig and position", keys, text)
 
 
-def _on_both_strands(alleles: list[str]) -> str:
+def is_placed(places: NDArray[np.int64], contigs: Contigs) -> NDArray[np.bool_]:
+    """Return which variants have a known place: not chromosome 0, nor position 0."""
+    unknown = contigs.names == UNPLACED
+    return (places % _POSITIONS > 0) & ~unknown[places // _POSITIONS]
+
+
+def on_both_strands(alleles: list[str]) -> str:
     """Return a text of alleles that does not depend on their order and strand."""
     named = sorted(allele for allele in alleles if allele)
     other = complements(named)
@@ -191,13 +256,14 @@ def _on_both_strands(alleles: list[str]) -> str:
 
 def _joined(found: _Keys, join: str) -> Places:
     """Return the places of the members that all Datasets have, or any of them."""
-    indexes = [pd.Index(keys) for keys in found.keys]
+    # pandas would make text of Arrow of objects, which takes longer.
+    indexes = [pd.Index(keys, dtype=keys.dtype) for keys in found.keys]
     for k, index in enumerate(indexes):
         again = np.flatnonzero(index.duplicated())
         if again.size:
             key = found.keys[k][again[0]]
             first = found.keys[k].tolist().index(key)
-            text = found.texts[k][again[0]]
+            text = found.text(k, int(again[0]))
             remedy = "match by on='position'" if found.name == model.VARIANT_ID else "keep one"
             msg = (
                 f"{found.name} of datasets[{k}] is {text!r} at {found.dim}={first} and at "
@@ -233,7 +299,7 @@ def _require_all(found: _Keys, indexes: list[pd.Index], k: int, other: int) -> N
             remedy = _others(found, other)
         msg = (
             f"{lacking.size:,} of {len(indexes[k]):,} {found.dim} of datasets[{k}] are not in "
-            f"datasets[{other}] by {found.name}, first {found.dim}={i} ({found.texts[k][i]!r}): "
+            f"datasets[{other}] by {found.name}, first {found.dim}={i} ({found.text(k, i)!r}): "
             f"{remedy}"
         )
         raise ValueError(msg)
@@ -241,7 +307,7 @@ def _require_all(found: _Keys, indexes: list[pd.Index], k: int, other: int) -> N
 
 def _others(found: _Keys, other: int) -> str:
     """Return a remedy for Datasets of which no member is in both."""
-    first = ", ".join(repr(text) for text in found.texts[other][:3])
+    first = ", ".join(repr(found.text(other, i)) for i in range(min(3, found.keys[other].size)))
     remedy = f"datasets[{other}] has {first}"
     if found.name == model.VARIANT_ID:
         remedy += "; on='position' matches by contig and position"
@@ -250,25 +316,26 @@ def _others(found: _Keys, other: int) -> str:
     return remedy
 
 
-def _require_same_place(
-    along: list[NDArray[np.int64]],
-    contigs: Contigs,
-    ids: list[NDArray[np.object_]],
-    places: Places,
+def _require_one_place(
+    ids: Sequence[NDArray[np.object_] | None], along: list[NDArray[np.int64]], contigs: Contigs
 ) -> None:
     """Raise ValueError if one id has two places: the files are of two builds."""
-    for k in range(1, len(along)):
-        known = np.max([each >= 0 for each in places[:k]], axis=0)
-        both = np.flatnonzero(known & (places[k] >= 0))
-        here = first_known(along[:k], places[:k])[both]
-        there = along[k][places[k][both]]
-        wrong = np.flatnonzero(here != there)
+    known = pd.Series(dtype=np.int64)
+    for k, (names, places) in enumerate(zip(ids, along, strict=True)):
+        if names is None:
+            continue
+        mine = pd.Series(places, pd.Index(names, dtype=object))
+        mine = mine[~(mine.index.duplicated(keep=False) | mine.index.isin(NO_ID))]
+        both = mine[mine.index.isin(known.index)]
+        before = known.reindex(both.index).to_numpy()
+        wrong = np.flatnonzero(both.to_numpy() != before)
         if wrong.size:
             i = int(wrong[0])
-            ours, theirs = (_place_texts(side[i : i + 1], contigs)[0] for side in (here, there))
             msg = (
-                f"{wrong.size:,} of {both.size:,} shared variants have another place in "
-                f"datasets[{k}], first {ids[k][places[k][both[i]]]!r} at {theirs} instead of "
-                f"{ours}: bring all to one reference genome, or leave these variants out"
+                f"{wrong.size:,} of {len(both):,} shared variants have another place in "
+                f"datasets[{k}], first {both.index[i]!r} at {_place_text(both.iloc[i], contigs)} "
+                f"instead of {_place_text(int(before[i]), contigs)}: bring all to one reference "
+                "genome, or leave these variants out"
             )
             raise ValueError(msg)
+        known = pd.concat([known, mine[~mine.index.isin(known.index)]]) if len(known) else mine

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from genobit.data import columns, labels, model
-from genobit.data.matching import NO_ID, Places, first_known, place_of, usable
+from genobit.data.matching import (
+    NO_ID,
+    Matched,
+    first_known,
+    is_placed,
+    on_both_strands,
+    places_of,
+)
 from genobit.data.strands import align_all
 
 if TYPE_CHECKING:
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     from genobit.data.contigs import Contigs
     from genobit.data.strands import Cohorts
 
-_FILTERS, _FILTER_ID = "filters", "filter_id"
+_FILTERS, _FILTER_ID, _FILTER_TEXT = "filters", "filter_id", "filter_description"
 _OWN = {
     model.CALL_GENOTYPE, model.VARIANT_ID, model.VARIANT_CONTIG, model.CONTIG_ID,
     model.VARIANT_ALLELE, model.SAMPLE_ID, model.VARIANTS, model.SAMPLES,
@@ -28,19 +36,28 @@ _OWN = {
 """Variables with a rule of their own."""
 _PLACES = (model.VARIANT_POSITION, model.VARIANT_GENETIC_POSITION)
 """Small labels that are computed if they are lazy; a field of a file takes a pass over it."""
+_OF_ALLELES = {
+    "call_dosage", "call_DS", "call_HDS", "call_genotype_probability", "call_GP", "call_GL",
+    "call_PL", "call_AD", "variant_AF", "variant_AC", "variant_MAF", "variant_allele_frequency",
+    "variant_allele_count",
+}  # fmt: skip
+"""Fields of VCF and sgkit whose values depend on the order of the alleles."""
+_MISSING = {"b": False, "i": -1, "f": np.nan, "O": "."}
+"""Missing values of fields of variants by type, as VCF Zarr has them."""
 
 
 class Merged:
-    """Datasets joined along ``dim``; ``places`` matches the members of the other dimension."""
+    """Datasets joined along ``dim``; ``matched`` are the members of the other dimension."""
 
     def __init__(
         self,
         parts: Sequence[xr.Dataset],
         dim: str,
-        places: Places,
+        matched: Matched,
         contigs: list[Contigs] | None,
     ) -> None:
-        self.parts, self.dim, self.places = _with_same_filters(parts), dim, places
+        self.parts, self.dim = _with_same_filters(parts), dim
+        self.matched, self.places = matched, matched.places
         self.across = model.VARIANTS if dim == model.SAMPLES else model.SAMPLES
         self.contigs = contigs
         self.cohorts: Cohorts | None = None
@@ -78,6 +95,16 @@ class Merged:
             "variants_ambiguous": int(self.cohorts.ambiguous.sum()),
             "variants_dropped": int(drop.sum()),
         }
+        for name in {str(name) for part in self.parts for name in part.variables}:
+            if self.counts["variants_exchanged"] and self._counts_alleles(name):
+                self.left_out[name] = "it counts exchanged alleles"
+
+    def _counts_alleles(self, name: str) -> bool:
+        """Return whether values depend on the order of the alleles."""
+        if name in _OF_ALLELES:
+            return True
+        dims = {d for part in self.parts if name in part.variables for d in part[name].dims}
+        return "alleles" in dims and name != model.VARIANT_ALLELE
 
     def _require_fit(self, found: Cohorts, names: list[NDArray[np.object_]]) -> None:
         """Raise ValueError for the first variant whose alleles conflict."""
@@ -94,6 +121,9 @@ class Merged:
             f"{model.VARIANT_ALLELE}: the alleles of {wrong.size:,} of {found.conflicting.size:,} "
             f"variants fit on no strand, first {shown}. Leave them out with conflicts='drop'"
         )
+        every = [x for k, p in enumerate(places) if p >= 0 for x in names[k][p] if x]
+        if len({*map(str.upper, every)}) < len({*every}):
+            msg += ", or write all in upper case"
         raise ValueError(msg)
 
     def add_labels(self) -> None:
@@ -109,16 +139,18 @@ class Merged:
                 self.left_out[name] = "dimensions differ"
             elif {self.dim, self.across} <= {*known[0].dims}:
                 continue
-            elif self._sizes_fit(name, known):
+            elif self._fits(name, known):
                 rule = self._stack if self.dim in known[0].dims else self._share
                 rule(name, given)
 
-    def _sizes_fit(self, name: str, known: Sequence[xr.Variable]) -> bool:
-        """Return whether the sizes of all other dimensions are equal; leave it out if not."""
+    def _fits(self, name: str, known: Sequence[xr.Variable]) -> bool:
+        """Return whether other dimensions and types are equal; leave the variable out if not."""
         sizes = {d: n for each in self.variables.values() for d, n in each.sizes.items()}
+        widened = self.dim in known[0].dims and known[0].ndim == 2
         for each in known:
             for d, n in each.sizes.items():
-                if d not in (self.dim, self.across) and sizes.setdefault(d, n) != n:
+                of_others = d not in (self.dim, self.across) and not widened
+                if of_others and sizes.setdefault(d, n) != n:
                     self.left_out[name] = f"sizes of {d} differ"
                     return False
         if model.CONTIGS in known[0].dims and self.contigs is not None:
@@ -126,26 +158,44 @@ class Merged:
             if any(x is None or x.tolist() != self.contigs[0].names.tolist() for x in theirs):
                 self.left_out[name] = "contigs differ"
                 return False
+        if len({_kind(each, name) for each in known} - {""}) > 1:
+            self.left_out[name] = "types differ"
+            return False
         return True
 
     def _stack(self, name: str, given: Sequence[xr.Variable | None]) -> None:
         """Keep a variable along the joined dimension, missing where a Dataset lacks it."""
         known = [each for each in given if each is not None]
-        axis = known[0].get_axis_num(self.dim)
-        values = [np.moveaxis(_values(each, name), axis, 0) for each in known]
-        if len({labels.is_text(each) for each in values}) > 1:
-            self.left_out[name] = "it is text in some Datasets"
+        dims, attrs = (self.dim, *(d for d in known[0].dims if d != self.dim)), known[0].attrs
+        known = [each.transpose(*dims) for each in known]
+        dtype = np.dtype(object) if known[0].dtype.kind in "SUT" else known[0].dtype
+        missing = _MISSING.get(dtype.kind) if self.dim == model.VARIANTS else None
+        if name == model.VARIANT_POSITION and len(known) < len(given):
+            self.left_out[name] = "some Datasets lack it"
             return
-        rows, start = [], 0
+        width = max(each.shape[1:] for each in known)
+        if missing is not None:
+            rows = iter(known)
+            arrays = [
+                _padded(None if each is None else next(rows), part, width, dtype, missing)
+                for each, part in zip(given, self.parts, strict=True)
+            ]
+            lazy = any(each.chunks is not None for each in known)
+            found = (da if lazy else np).concatenate(arrays)
+            self.variables[name] = xr.Variable(dims, found, attrs, fastpath=True)
+            return
+        if len({each.shape[1:] for each in known}) > 1:
+            self.left_out[name] = "sizes differ"
+            return
+        places, start = [], 0
         for part, each in zip(self.parts, given, strict=True):
             size = part.sizes[self.dim]
-            rows.append(np.full(size, -1) if each is None else np.arange(size) + start)
+            places.append(np.full(size, -1) if each is None else np.arange(size) + start)
             start += 0 if each is None else size
-        found = columns.taken(np.concatenate(values), np.concatenate(rows), name)
-        dims, attrs = known[0].dims, known[0].attrs
+        values = [_values(each, name) for each in known]
+        found = columns.taken(np.concatenate(values), np.concatenate(places), name)
         # xarray would make NaN of None.
-        moved = np.moveaxis(found, 0, axis)
-        self.variables[name] = xr.Variable(dims, moved, attrs, fastpath=True)
+        self.variables[name] = xr.Variable(dims, found, attrs, fastpath=True)
 
     def _share(self, name: str, given: Sequence[xr.Variable | None]) -> None:
         """Keep a variable that is equal in all Datasets that have it, else leave it out."""
@@ -163,9 +213,6 @@ class Merged:
         axis = first.get_axis_num(self.across)
         values = [np.moveaxis(_values(each, name), axis, 0) for each in known]
         places = [p for p, each in zip(self.places, given, strict=True) if each is not None]
-        if len({labels.is_text(each) for each in values}) > 1:
-            self.left_out[name] = "it is text in some Datasets"
-            return
         found = first_known(values, places)
         for each, place in zip(values[1:], places[1:], strict=True):
             if not _same(found[place >= 0], each[place[place >= 0]]):
@@ -194,8 +241,8 @@ class Merged:
         """Join ids, contigs and alleles of the variants."""
         along = self.dim == model.VARIANTS
         ids = [labels.ids(part, model.VARIANTS) for part in self.parts]
-        if along and self.contigs is not None and all(map(usable, ids)):
-            _require_no_variant_twice(self.parts, self.contigs, [x for x in ids if x is not None])
+        if along and self.contigs is not None:
+            _require_no_variant_twice(self.parts, self.contigs)
         if any(each is not None for each in ids):
             known = [
                 np.full(part.sizes[model.VARIANTS], ".", object) if each is None else each
@@ -230,6 +277,39 @@ class Merged:
         self.variables[name] = xr.Variable((model.VARIANTS, "alleles"), np.concatenate(rows))
 
 
+def _kind(variable: xr.Variable, name: str) -> str:
+    """Return the kind of values: "number", "text", "time", or "" if all are missing."""
+    kind = variable.dtype.kind
+    if kind in "mM":
+        return "time"
+    if kind not in "OSUT":
+        return "number"
+    if variable.chunks is not None:
+        return "text"
+    found = _values(variable, name)
+    known = found[~np.asarray(pd.isna(found))]
+    return "" if not known.size else "text" if labels.is_text(known) else "other"
+
+
+def _padded(
+    variable: xr.Variable | None,
+    part: xr.Dataset,
+    width: tuple[int, ...],
+    dtype: np.dtype[Any],
+    missing: Any,
+) -> Any:
+    """Return values of variants with as many columns as all files have; missing without any."""
+    if variable is None:
+        return np.full((part.sizes[model.VARIANTS], *width), missing, dtype)
+    values = variable.data if variable.chunks is not None else _values(variable, "")
+    lacking = [(0, 0), *((0, w - n) for w, n in zip(width, values.shape[1:], strict=True))]
+    if not any(b for _, b in lacking):
+        return values
+    fill = {"i": -2, "O": ""}.get(dtype.kind, missing)
+    pad: Any = da.pad if variable.chunks is not None else np.pad
+    return pad(values, lacking, constant_values=fill)
+
+
 def _values(variable: xr.Variable, name: str) -> NDArray[Any]:
     """Return values; text of any type becomes objects of str."""
     found = labels.decoded(variable.values, name)
@@ -241,7 +321,9 @@ def _same(ours: NDArray[Any], theirs: NDArray[Any]) -> bool:
     return bool(equal.all())
 
 
-def _first_named(ids: Sequence[NDArray[np.object_]], places: Places) -> NDArray[np.object_]:
+def _first_named(
+    ids: Sequence[NDArray[np.object_]], places: list[NDArray[np.intp]]
+) -> NDArray[np.object_]:
     """Return the first id of each variant that is a name."""
     named = [
         np.where((place >= 0) & ~np.isin(each[place], NO_ID), place, -1)
@@ -295,41 +377,62 @@ def _sample_ids(
     return full, dict(labels.JOINED)
 
 
-def _require_no_variant_twice(
-    parts: Sequence[xr.Dataset], contigs: list[Contigs], ids: Sequence[NDArray[np.object_]]
-) -> None:
-    """Raise ValueError for a variant with the same id and place in two Datasets."""
-    if not all(model.VARIANT_POSITION in part for part in parts):
+def _require_no_variant_twice(parts: Sequence[xr.Dataset], contigs: list[Contigs]) -> None:
+    """Raise ValueError for a variant with the same place, id and alleles in two Datasets."""
+    along = places_of(parts, contigs)
+    if along is None:
         return
-    places = np.concatenate([place_of(x, of) for x, of in zip(parts, contigs, strict=True)])
-    names = np.concatenate(ids)
-    again = np.flatnonzero(pd.MultiIndex.from_arrays([names, places]).duplicated())
-    if again.size:
-        owner = np.repeat(np.arange(len(parts)), [each.size for each in ids])
-        second = int(again[0])
-        first = int(np.flatnonzero((names == names[second]) & (places == places[second]))[0])
+    owners = [pd.Series(k, pd.unique(each)) for k, each in enumerate(along)]
+    counts = pd.concat(owners).index.value_counts()
+    several = counts.index[counts > 1]
+    tables = []
+    for k, (part, places) in enumerate(zip(parts, along, strict=True)):
+        row = np.flatnonzero(np.isin(places, several) & is_placed(places, contigs[0]))
+        some = part.isel(variants=row)
+        ids = labels.ids(some, model.VARIANTS)
+        table = pd.DataFrame({"owner": k, "row": row, "place": places[row], "name": "."})
+        if ids is not None:
+            table["name"] = np.where(np.isin(ids, NO_ID), ".", ids)
+        if model.VARIANT_ALLELE in part.variables:
+            table["alleles"] = [on_both_strands(x) for x in labels.allele_names(some).tolist()]
+        tables.append(table)
+    key = ["place", "name", *({"alleles"} & set(tables[0]))]
+    found = pd.concat(tables).drop_duplicates([*key, "owner"])
+    again = found[found.duplicated(key)]
+    if len(again):
+        two = again.iloc[0]
+        one = found.merge(again.iloc[:1][key], on=key).iloc[0]
         msg = (
-            f"variant {names[second]!r} is in datasets[{owner[first]}] and in "
-            f"datasets[{owner[second]}]: select variants that do not overlap"
+            f"variant {two['name']!r} at variants={two.row} of datasets[{two.owner}] is also in "
+            f"datasets[{one.owner}], at variants={one.row}: select variants that do not overlap"
         )
         raise ValueError(msg)
 
 
 def _with_same_filters(parts: Sequence[xr.Dataset]) -> list[xr.Dataset]:
-    """Return the Datasets with the filters of all of them, if each has filters."""
-    if not all(_FILTER_ID in part.variables for part in parts):
-        return list(parts)
-    ids = [labels.text(part[_FILTER_ID].values, _FILTER_ID).tolist() for part in parts]
-    every = [*dict.fromkeys(name for names in ids for name in names)]
-    if all(names == every for names in ids):
-        return list(parts)
+    """Return the Datasets with the filters of all of them; one without has failed none."""
+    having = [part for part in parts if _FILTER_ID in part.variables]
+    every: dict[str, str] = {}
+    for part in having:
+        ids = labels.text(part[_FILTER_ID].values, _FILTER_ID).tolist()
+        texts = labels.texts_along(part, _FILTER_TEXT, _FILTERS)
+        for name, text in zip(ids, [""] * len(ids) if texts is None else texts, strict=True):
+            every[name] = every.get(name) or text
     found = []
-    for part, names in zip(parts, ids, strict=True):
-        places = pd.Index(names, dtype=object).get_indexer(every)
-        new: dict[str, Any] = {_FILTER_ID: (_FILTERS, np.array(every, object))}
-        if "variant_filter" in part:
-            old = part["variant_filter"].transpose(model.VARIANTS, _FILTERS).values
-            passed = old[:, places] & (places >= 0)
-            new["variant_filter"] = ((model.VARIANTS, _FILTERS), passed)
-        found.append(part.drop_dims(_FILTERS).assign(new))
+    for part in parts:
+        new: dict[str, Any] = {}
+        ids = labels.texts_along(part, _FILTER_ID, _FILTERS)
+        if every and (ids is None or ids.tolist() != list(every)):
+            places = pd.Index([] if ids is None else ids, dtype=object).get_indexer(list(every))
+            passed = np.zeros((part.sizes[model.VARIANTS], len(every)), bool)
+            if ids is not None and "variant_filter" in part:
+                old = part["variant_filter"].transpose(model.VARIANTS, _FILTERS).values
+                passed[:, places >= 0] = old[:, places[places >= 0]]
+            new = {
+                _FILTER_ID: (_FILTERS, np.array(list(every), object)),
+                _FILTER_TEXT: (_FILTERS, np.array(list(every.values()), object)),
+                "variant_filter": ((model.VARIANTS, _FILTERS), passed),
+            }
+        found.append(part.drop_dims(_FILTERS).assign(new) if new and ids is not None
+                     else part.assign(new))  # fmt: skip
     return found

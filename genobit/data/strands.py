@@ -14,6 +14,8 @@ UNKNOWN_ALLELES = ("", ".", "0", "nan")
 """Names of an allele that a file does not know: no call of the file has it."""
 _COMPLEMENT = dict(zip("ACGTacgt", "TGCAtgca", strict=True))
 _NONE, _NO_BASE = -1, -2
+UNNAMED = -1
+"""Code of an allele without a name."""
 
 
 def complements(alleles: list[str]) -> list[str] | None:
@@ -28,8 +30,8 @@ class Aligned(NamedTuple):
 
     alleles: NDArray[np.object_]
     """Alleles of the first file, then those that it lacks (variants, alleles); "" for none."""
-    codes: NDArray[np.int8]
-    """Index into ``alleles`` for each allele of the second file (variants, its alleles)."""
+    codes: NDArray[np.int16]
+    """Index into ``alleles`` for each allele of the second file (variants, its alleles), int16."""
     exchanged: NDArray[np.bool_]
     """Variants whose alleles have another order in the second file."""
     flipped: NDArray[np.bool_]
@@ -52,13 +54,22 @@ class _Merged(NamedTuple):
 def align(ours: NDArray[np.object_], theirs: NDArray[np.object_]) -> Aligned:
     """Return how the alleles (variants, alleles) of a second file fit to those of the first.
 
-    Alleles fit if one file has all those of the other, or if both have two in total. Single bases
-    that do not fit as they are may fit as their complements.
+    Alleles fit if those of one file contain all of the other's, or if both have two in total.
+    Single bases that do not fit as they are may fit as their complements.
 
     >>> found = align(np.array([["G", "A"]], object), np.array([["T", "C"]], object))
     >>> found.codes.tolist(), found.exchanged.tolist(), found.flipped.tolist()
     ([[1, 0]], [True], [True])
     """
+    short = ~((ours[:, 2:] != "").any(axis=1) | (theirs[:, 2:] != "").any(axis=1))
+    if short.any() and max(ours.shape[1], theirs.shape[1]) > 2:
+        # A few variants of many alleles would make all others wide.
+        return _together(
+            short,
+            align(ours[short, :2], theirs[short, :2]),
+            align(ours[~short], theirs[~short]) if not short.all() else None,
+            theirs.shape[1],
+        )
     numbers, names = pd.factorize(np.concatenate([ours.reshape(-1), theirs.reshape(-1)]))
     texts = np.array([*names, *(base for base in _COMPLEMENT if base not in {*names})], object)
     numbers[np.isin(names, UNKNOWN_ALLELES)[numbers]] = _NONE
@@ -85,12 +96,29 @@ def align(ours: NDArray[np.object_], theirs: NDArray[np.object_]) -> Aligned:
     kept[:, : ours.shape[1]] = ours
     return Aligned(
         np.where(merged[:, :width] >= 0, alleles, kept),
-        slots.astype(np.int8),
+        slots.astype(np.int16),
         ((slots != np.arange(theirs.shape[1])) & (there >= 0)).any(axis=1),
         flipped,
         fits & fits_flipped & known & (flip.size <= plain.size),
         ~fits & ~fits_flipped,
     )
+
+
+def _together(
+    short: NDArray[np.bool_], few: Aligned, many: Aligned | None, columns: int
+) -> Aligned:
+    """Return the variants of two alleles (``short``) and the others in one result."""
+    n = short.size
+    width = max(x.alleles.shape[1] for x in (few, many) if x is not None)
+    alleles = np.full((n, width), "", object)
+    codes = np.tile(np.arange(columns, dtype=np.int16), (n, 1))
+    marks = np.zeros((len(few) - 2, n), bool)
+    for rows, found in ((short, few), (~short, many)):
+        if found is not None:
+            alleles[rows, : found.alleles.shape[1]] = found.alleles
+            codes[rows, : found.codes.shape[1]] = found.codes
+            marks[:, rows] = found[2:]
+    return Aligned(alleles, codes, *marks)
 
 
 def _merged(here: NDArray[np.intp], there: NDArray[np.intp]) -> _Merged:
@@ -122,8 +150,9 @@ class Cohorts(NamedTuple):
 
     alleles: NDArray[np.object_]
     """Joined alleles (variants, alleles); "" for none."""
-    codes: list[NDArray[np.int8]]
-    """Index into ``alleles`` for each allele of each file (variants, its alleles)."""
+    codes: list[NDArray[np.int16]]
+    """Index into ``alleles`` for each allele of each file (variants, its alleles). `UNNAMED` if the
+    file does not name the allele and another one does: no call may have it."""
     exchanged: NDArray[np.int64]
     """Number of files in which `Aligned.exchanged` is true (variants,); likewise the others."""
     flipped: NDArray[np.int64]
@@ -150,7 +179,7 @@ def align_all(names: list[NDArray[np.object_]], places: list[NDArray[np.intp]]) 
     counts = np.zeros((4, n), np.int64)
     codes = []
     for theirs, rows in zip(names, places, strict=True):
-        code = np.tile(np.arange(theirs.shape[1], dtype=np.int8), (n, 1))
+        code = np.tile(np.arange(theirs.shape[1], dtype=np.int16), (n, 1))
         both, new = np.flatnonzero(known & (rows >= 0)), np.flatnonzero(~known & (rows >= 0))
         alleles[new, : theirs.shape[1]] = theirs[rows[new]]
         if both.size:
@@ -162,4 +191,8 @@ def align_all(names: list[NDArray[np.object_]], places: list[NDArray[np.intp]]) 
             counts[:, both] += np.array(found[2:])
         codes.append(code)
         known |= rows >= 0
+    named = ~np.isin(alleles, UNKNOWN_ALLELES)
+    for code, theirs, rows in zip(codes, names, places, strict=True):
+        of_another = np.take_along_axis(named, code.astype(np.intp), axis=1)
+        code[(rows >= 0)[:, None] & np.isin(theirs[rows], UNKNOWN_ALLELES) & of_another] = UNNAMED
     return Cohorts(alleles, codes, *counts)

@@ -33,7 +33,7 @@ _FIRST = "variant_allele[:, 1] (the first allele of the file, as ref='last' asks
 
 
 @own_words
-@takes_several
+@takes_several(".bgen")
 def open_bgen(
     path: str | os.PathLike[str],
     *,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import dask.array as da
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.packing import DaskPlanes
 
 _ALLELE_1 = "allele 1 (variant_allele[:, 1])"
+_COUNTED = tuple(f"variants_{x}" for x in ("exchanged", "flipped", "ambiguous", "dropped"))
 _LISTED = 4
 """Most Datasets whose sizes a report lists."""
 _MISSING = {"b": False, "i": -1, "f": np.nan, "O": "."}
@@ -54,10 +56,10 @@ def concat(
         "samples" joins cohorts: their variants are matched. "variants" joins chromosomes, in the
         order of the Datasets: their samples are matched by `sample_id`.
     join
-        Rule for members of the other dimension that a Dataset lacks. "exact" raises an error.
+        How to treat variants (or samples) that are not in every Dataset. "exact" raises an error.
         "inner" keeps the members that all Datasets have. "outer" keeps all of them, and makes
         missing calls. The order is that of the first Dataset; variants of "outer" are sorted by
-        contig and position.
+        contig, in order of appearance, and by position.
     on
         How variants are matched: by "id", or by "position" and contig. At a position with several
         variants, alleles are matched too. The default is "id" if each variant has an id of its own.
@@ -73,7 +75,7 @@ def concat(
         Dataset with lazy `call_genotype` (variants, samples, ploidy), and with labels.
 
         ``attrs["concat"]`` has a line that counts members and changed alleles, and names variables
-        that are left out. The logger "genobit" logs it: as a warning if variants are ambiguous or
+        that were left out. The logger "genobit" logs it: as a warning if variants are ambiguous or
         variables are left out. ``attrs`` has the counts as `variants_exchanged`,
         `variants_flipped`, `variants_ambiguous` and `variants_dropped`, summed over the Datasets.
 
@@ -97,9 +99,12 @@ def concat(
     Notes
     -----
     Single bases that do not fit are compared as complements: A and T, C and G. The alleles of two
-    cohorts fit if one has all of the other, or if they are two in total. This is the rule of plink
-    1.9 ``--bmerge`` with ``--flip`` for the variants that it refuses. Neither a strand nor a build
-    is guessed from frequencies.
+    cohorts fit if those of one contain all of the other's, or if both together have two. This is
+    the rule of plink 1.9 ``--bmerge`` with ``--flip`` for the variants that it refuses. Neither a
+    strand nor a build is guessed from frequencies. Upper and lower case differ. With cohorts of one
+    allele, the order of the Datasets may decide whether three fit.
+
+    A variant without a known place (chromosome 0, position 0) matches by id only.
 
     Examples
     --------
@@ -131,20 +136,21 @@ def concat(
     parts = [labels.plain(part) for part in given]
     contigs = united_contigs(parts)
     if dim == model.VARIANTS:
-        by, places = match_samples(parts, join)
+        matched = match_samples(parts, join)
     else:
-        by, places = match_variants(parts, contigs, join, on)
-    merged = Merged(parts, dim, places, contigs)
+        matched = match_variants(parts, contigs, join, on)
+    merged = Merged(parts, dim, matched, contigs)
     if dim == model.SAMPLES:
         merged.align(conflicts, ambiguous)
     merged.add_labels()
     _add_calls(merged, given)
-    return _dataset(merged, by, given[0])
+    return _dataset(merged, given)
 
 
 def _checked(datasets: Any) -> list[xr.Dataset]:
     """Return a list of Datasets of genotypes; an error names the wrong one."""
-    if isinstance(datasets, xr.Dataset | xr.DataArray | str):
+    whole = isinstance(datasets, xr.Dataset | xr.DataArray | str)
+    if whole or not isinstance(datasets, Iterable):
         msg = "concat takes a list of Datasets, such as concat([a, b])"
         raise TypeError(msg)
     given = list(datasets)
@@ -170,7 +176,6 @@ def _add_calls(merged: Merged, given: list[xr.Dataset]) -> None:
     """Join the variables along variants and samples."""
     calls = [model.require_genotypes(ds) for ds in given]
     ploidy = max(each.sizes[model.PLOIDY] for each in calls)
-    dtype = np.result_type(*(each.dtype for each in calls))
     arrays = []
     for k, each in enumerate(calls):
         data = _taken(merged, each, k, -1)
@@ -179,16 +184,18 @@ def _add_calls(merged: Merged, given: list[xr.Dataset]) -> None:
         lacking = ploidy - data.shape[2]
         if lacking:
             data = da.pad(data, ((0, 0), (0, 0), (0, lacking)), constant_values=-2)
-        arrays.append(data.astype(dtype))
+        arrays.append(data)
+    dtype = np.result_type(*arrays)
     counted = {each.attrs.get(model.COUNTED_ALLELE, _ALLELE_1) for each in calls}
     attrs = {model.COUNTED_ALLELE: counted.pop() if len(counted) == 1 else _ALLELE_1}
     # A file that no label has changed is packed without its calls.
     whole = all(a is each.data for a, each in zip(arrays, calls, strict=True))
     dims = (model.VARIANTS, model.SAMPLES, model.PLOIDY)
-    data = _side_by_side(merged, arrays, calls if whole else None)
+    data = _side_by_side(merged, [x.astype(dtype) for x in arrays], calls if whole else None)
     merged.variables[model.CALL_GENOTYPE] = xr.Variable(dims, data, attrs)
-    for name in dict.fromkeys(str(name) for ds in given for name in ds.data_vars):
-        _add_field(merged, name, [ds.get(name) for ds in given])
+    for name in dict.fromkeys(str(name) for ds in given for name in ds.variables):
+        if name not in merged.left_out:
+            _add_field(merged, name, [ds.get(name) for ds in given])
 
 
 def _add_field(merged: Merged, name: str, given: list[xr.DataArray | None]) -> None:
@@ -204,17 +211,17 @@ def _add_field(merged: Merged, name: str, given: list[xr.DataArray | None]) -> N
             else each
             for ds, each in zip(merged.parts, given, strict=True)
         ]
-    moved = merged.cohorts is not None and merged.counts["variants_exchanged"] > 0
+    known = [each.astype(object) if each.dtype.kind in "UT" else each for each in known]
     if len(known) < len(given):
         merged.left_out[name] = "some Datasets lack it"
     elif any({*each.dims} != both for each in known):
         merged.left_out[name] = "it has more dimensions"
-    elif name == "call_dosage" and moved:
-        merged.left_out[name] = "it counts exchanged alleles"
     elif len({each.dtype for each in known}) > 1:
         merged.left_out[name] = "types differ"
+    elif known[0].dtype.kind not in _MISSING:
+        merged.left_out[name] = "its type has no missing value"
     else:
-        missing = _MISSING.get(known[0].dtype.kind)
+        missing = _MISSING[known[0].dtype.kind]
         arrays = [
             _taken(merged, each.transpose(model.VARIANTS, model.SAMPLES), k, missing)
             for k, each in enumerate(known)
@@ -241,36 +248,51 @@ def _side_by_side(
     return da.concatenate([array.rechunk({0: chunks}) for array in arrays], axis=1)
 
 
-def _dataset(merged: Merged, by: str, first: xr.Dataset) -> xr.Dataset:
+def _dataset(merged: Merged, given: list[xr.Dataset]) -> xr.Dataset:
     """Return the joined Dataset with its report."""
     each = [part.sizes[merged.dim] for part in merged.parts]
     sizes = " + ".join(f"{size:,}" for size in each)
     if len(each) > _LISTED:
         sizes = f"{sum(each):,}, from {len(each)} Datasets,"
     shared = merged.places[0].size
-    line = f"{sizes} {merged.dim}; {shared:,} {merged.across} by {by}"
+    line = f"{sizes} {merged.dim}; {shared:,} {merged.across} by {merged.matched.by}"
+    if merged.matched.note:
+        line += f", {merged.matched.note}"
     if merged.cohorts is not None:
         counts = merged.counts
         line += (
             f"; alleles exchanged in {counts['variants_exchanged']:,}, strand flipped in "
-            f"{counts['variants_flipped']:,}, ambiguous in {counts['variants_ambiguous']:,} "
-            f"(A/T or C/G, taken as they are), {counts['variants_dropped']:,} dropped"
+            f"{counts['variants_flipped']:,}, ambiguous in {counts['variants_ambiguous']:,} (both "
+            f"strands fit, such as A/T; taken as they are), {counts['variants_dropped']:,} dropped"
         )
     elif merged.dim == model.SAMPLES:
         line += "; alleles are not compared, because no Dataset has variant_allele"
     if merged.left_out:
         names = ", ".join(f"{name} ({why})" for name, why in merged.left_out.items())
         line += f"; left out: {names}"
-    doubtful = merged.counts.get("variants_ambiguous", 0) or merged.left_out
+    doubtful = merged.counts.get("variants_ambiguous", 0) or merged.left_out or merged.matched.note
     logging.getLogger("genobit").log(logging.WARNING if doubtful else logging.INFO, line)
-    coords = [name for name in merged.variables if name in first.coords]
+    coords = [name for name in merged.variables if any(name in ds.coords for ds in given)]
     kept = xr.merge(
         [xr.Dataset(attrs=part.attrs) for part in merged.parts], combine_attrs="drop_conflicts"
     )
-    attrs = {**kept.attrs, "concat": line, **merged.counts}
+    # Chromosomes of cohorts that were joined before.
+    counts = {
+        name: sum(int(part.attrs.get(name, 0)) for part in merged.parts)
+        for name in _COUNTED
+        if any(name in part.attrs for part in merged.parts)
+    }
+    attrs = {**kept.attrs, **counts, "concat": line, **merged.counts}
     calls = merged.variables.pop(model.CALL_GENOTYPE)
     variables = {model.CALL_GENOTYPE: calls, **merged.variables}
-    return xr.Dataset(variables, attrs=attrs).set_coords(coords)
+    joined = xr.Dataset(variables, attrs=attrs).set_coords(coords)
+    # Ids that were an index are one again.
+    indexed = {
+        dim: joined[name].variable
+        for dim, name in ((model.VARIANTS, model.VARIANT_ID), (model.SAMPLES, model.SAMPLE_ID))
+        if name in joined and all(dim in ds.indexes for ds in given)
+    }
+    return joined.assign_coords(indexed)
 
 
 def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlanes | None:

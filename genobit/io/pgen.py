@@ -189,7 +189,7 @@ class PgenFile:
 
 
 @own_words
-@takes_several
+@takes_several(".pgen")
 def open_pgen(
     path: str | os.PathLike[str],
     *,

@@ -184,7 +184,7 @@ class _TextRows(BedFile):
 
 
 @own_words
-@takes_several
+@takes_several(".bed", ".ped", ".tped")
 def open_plink(
     path: str | os.PathLike[str], *, chunks: int | Literal["auto"] = "auto"
 ) -> xr.Dataset:

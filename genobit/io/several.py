@@ -6,7 +6,7 @@ import functools
 import glob
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
@@ -19,63 +19,98 @@ if TYPE_CHECKING:
 
 _Path = str | os.PathLike[str]
 _Arguments = ParamSpec("_Arguments")
-_BESIDE = (
-    ".bim", ".fam", ".map", ".tfam", ".pvar", ".psam", ".zst", ".sample", ".bgi", ".tbi", ".csi",
-    ".log",
-)  # fmt: skip
-"""Endings of the files that lie beside genotypes."""
+_Reader = Callable[Concatenate[_Path, _Arguments], "xr.Dataset"]
+_OfSeveral = Callable[Concatenate[_Path | Iterable[_Path], _Arguments], "xr.Dataset"]
 
 
 def takes_several(
-    reader: Callable[Concatenate[_Path, _Arguments], xr.Dataset],
-) -> Callable[Concatenate[_Path | Sequence[_Path], _Arguments], xr.Dataset]:
-    """Return a reader that also takes a list of paths or a pattern, and joins along variants."""
+    *endings: str,
+) -> Callable[[_Reader[_Arguments]], _OfSeveral[_Arguments]]:
+    """Return a decorator of readers: they also take paths or a pattern, and join the variants.
 
-    @functools.wraps(reader)
-    def opened(
-        path: _Path | Sequence[_Path], *args: _Arguments.args, **keywords: _Arguments.kwargs
-    ) -> xr.Dataset:
-        files = files_of(path)
-        if files is None:
-            return reader(cast("_Path", path), *args, **keywords)
-        found, without = [], []
-        for file in files:
-            try:
-                found.append(reader(file, *args, **keywords))
-            except NoRecordError as error:
-                without.append(error)
-        if not found:
-            msg = f"none of the {len(without)} files has a record there. {without[0]}"
-            raise NoRecordError(msg)
-        return concat(found, "variants")
+    ``endings`` are those of the files that a pattern means, the preferred one first.
+    """
 
-    # mypy: a type of Concatenate has no names of arguments.
-    return opened  # type: ignore[return-value]
+    def decorated(reader: _Reader[_Arguments]) -> _OfSeveral[_Arguments]:
+        @functools.wraps(reader)
+        def opened(
+            path: _Path | Iterable[_Path], *args: _Arguments.args, **keywords: _Arguments.kwargs
+        ) -> xr.Dataset:
+            files = files_of(path, endings)
+            if files is None:
+                return reader(cast("_Path", path), *args, **keywords)
+            found, without = {}, []
+            for file in files:
+                try:
+                    found[os.fspath(file)] = reader(file, *args, **keywords)
+                except NoRecordError as error:
+                    without.append(error)
+            if not found:
+                msg = f"none of the {len(without)} files has a record there. {without[0]}"
+                raise NoRecordError(msg)
+            return _joined(found)
+
+        # mypy: a type of Concatenate has no names of arguments.
+        return opened  # type: ignore[return-value]
+
+    return decorated
 
 
-def files_of(path: Any) -> list[_Path] | None:
-    """Return the files of a list or a pattern such as "chr*.bed"; None for the path of one file.
+def _joined(found: dict[str, xr.Dataset]) -> xr.Dataset:
+    """Return the Datasets of files joined along the variants; errors name the files."""
+    if len(found) == 1:
+        return next(iter(found.values()))
+    try:
+        return concat(list(found.values()), "variants")
+    except (KeyError, ValueError) as error:
+        names = list(found)
+        text = re.sub(r"datasets\[(\d+)\]", lambda k: names[int(k[1])], str(error.args[0]))
+        text = text.replace("join=", "genobit.concat of the opened files: join=", 1)
+        raise type(error)(text) from error
+
+
+def files_of(path: Any, endings: tuple[str, ...]) -> list[_Path] | None:
+    """Return the files of some paths or of a pattern such as "chr*.bed"; None for one path.
 
     Files of a pattern are in natural order: chr2 before chr10.
     """
-    if isinstance(path, list | tuple):
-        if not path:
-            msg = "the list of paths is empty: give the path of a file"
-            raise ValueError(msg)
-        return list(path)
-    text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
-    if not isinstance(text, str) or is_address(text) or not glob.has_magic(text):
+    if isinstance(path, str | os.PathLike):
+        text = os.fspath(path)
+        if not isinstance(text, str) or is_address(text) or not glob.has_magic(text):
+            return None
+        return _matching(Path(text).expanduser(), endings)
+    if isinstance(path, bytes) or not isinstance(path, Iterable):
         return None
-    local = Path(text).expanduser()
-    if local.exists():
+    files = list(path)
+    if not files:
+        msg = "the list of paths is empty: give the path of a file"
+        raise ValueError(msg)
+    repeated = next((file for k, file in enumerate(files) if file in files[:k]), None)
+    if repeated is not None:
+        msg = f"the file {os.fspath(repeated)!r} is twice in the list of paths: leave one out"
+        raise ValueError(msg)
+    return files
+
+
+def _matching(pattern: Path, endings: tuple[str, ...]) -> list[_Path] | None:
+    """Return the files of a pattern; None if it is the very name of a file."""
+    if pattern.exists() or any(Path(f"{pattern}{ending}").exists() for ending in endings):
         return None
-    found: list[str] = [file for file in glob.glob(str(local)) if not file.endswith(_BESIDE)]  # noqa: PTH207
-    if not found:
-        msg = f"no file matches {text!r}: give the path of a file, a list of paths, or a pattern"
-        raise FileNotFoundError(msg)
-    return [*sorted(found, key=_natural)]
+    every = glob.glob(str(pattern))  # noqa: PTH207
+    every += [file for ending in endings for file in glob.glob(f"{pattern}{ending}")]  # noqa: PTH207
+    for ending in endings:
+        found = {file for file in every if file.endswith(ending)}
+        if found:
+            return [*sorted(found, key=_natural)]
+    msg = (
+        f"no file of {' or '.join(endings)} matches {str(pattern)!r}: give the path of a file, a "
+        "list of paths, or a pattern"
+    )
+    raise FileNotFoundError(msg)
 
 
 def _natural(path: str) -> list[tuple[int, str]]:
     """Return a key that sorts numbers in a path by value."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path)]
+    return [
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path)
+    ]

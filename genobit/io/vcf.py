@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @own_words
-@takes_several
+@takes_several(".vcf.gz", ".vcf.bgz", ".vcf", ".bcf")
 def open_vcf(
     path: str | os.PathLike[str],
     *,

@@ -137,7 +137,7 @@ def test_alleles_are_exchanged_and_flipped_and_counted(caplog: pytest.LogCapture
     assert counts == {"exchanged": 3, "flipped": 2, "ambiguous": 0}
     assert found.attrs["concat"] == (
         "4 + 6 samples; 12 variants by variant_id; alleles exchanged in 3, strand flipped in 2, "
-        "ambiguous in 0 (A/T or C/G, taken as they are), 0 dropped"
+        "ambiguous in 0 (both strands fit, such as A/T; taken as they are), 0 dropped"
     )
     assert caplog.records[-1].getMessage() == found.attrs["concat"]
     assert caplog.records[-1].levelno == logging.INFO
@@ -429,7 +429,7 @@ FAULTS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "one variant twice": (
         lambda: gb.concat([named(), named()], "variants"),
         ValueError,
-        r"variant 'rs0' is in datasets\[0\] and in datasets\[1\]: select variants that do not",
+        r"variant 'rs0' at variants=0 of datasets\[1\] is also in datasets\[0\], at variants=0",
     ),
     "dim": (of(lambda b: b, dim="sample"), ValueError, "dim='sample' is not one of.*'samples'"),
     "join": (of(lambda b: b, join="left"), ValueError, "join='left' is not one of"),
@@ -449,7 +449,7 @@ def test_a_call_of_an_unnamed_allele_is_refused_when_computed() -> None:
     calls = b.call_genotype.copy(deep=True)
     calls[3, 2, 1] = 2
     found = gb.concat([a, recoded(b.assign(call_genotype=calls), exchanged=[0])])
-    with pytest.raises(ValueError, match=r"call_genotype is 2 at variants=3, samples=2, but"):
+    with pytest.raises(ValueError, match=r"call_genotype is 2 at variants=3, samples=2, and"):
         found.call_genotype.compute()
 
 
@@ -558,3 +558,205 @@ def test_published_cohorts_are_those_of_bmerge(
     ours, theirs, flips = bmerged(shared_data / name, tmp_path, 2)
     assert flips
     require_equal(ours, theirs, flips)
+
+
+def one_sample(
+    calls: Any, alleles: list[list[str]], name: str, ids: Any = None, position: Any = None
+) -> xr.Dataset:
+    """A cohort of one sample on chromosome 1."""
+    n = len(alleles)
+    width = max(map(len, alleles))
+    names = np.array([row + [""] * (width - len(row)) for row in alleles], object)
+    ds = xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), np.array(calls)[:, None]),
+            "variant_allele": (("variants", "alleles"), names),
+            "variant_contig": ("variants", np.zeros(n, int)),
+            "contig_id": ("contigs", np.array(["1"], object)),
+            "sample_id": ("samples", [name]),
+        }
+    )
+    if ids is not None:
+        ds = ds.assign(variant_id=("variants", np.array(ids, object)))
+    if position is not None:
+        ds = ds.assign(variant_position=("variants", np.array(position)))
+    return ds
+
+
+def test_alleles_from_128_up_stay() -> None:
+    alleles = [[f"A{'C' * k}" for k in range(130)]]
+    a = one_sample(np.array([[0, 129]], np.int16), alleles, "a", ["x"])
+    b = one_sample(np.array([[0, 129]], np.int16), [alleles[0][::-1]], "b", ["x"])
+    assert gb.concat([a, b]).call_genotype.values.tolist() == [[[0, 129], [129, 0]]]
+    few = one_sample(np.array([[0, 1]], np.int8), [alleles[0][:-3:-1]], "b", ["x"])
+    assert gb.concat([a, few]).call_genotype.values.tolist() == [[[0, 129], [129, 128]]]
+
+
+def test_another_build_is_seen_beside_variants_without_ids() -> None:
+    a, b = (
+        part.assign(variant_id=("variants", [*part.variant_id.values[:-1], "."]))
+        for part in halves(named())
+    )
+    assert np.array_equal(gb.concat([a, b]).call_genotype, named().call_genotype)
+    moved = b.assign(variant_position=b.variant_position + 10)
+    with pytest.raises(ValueError, match=r"11 of 11 shared variants have another place in"):
+        gb.concat([a, moved], join="inner")
+    other = b.assign(variant_id=("variants", [f"x{k}" for k in range(11)] + ["."]))
+    assert "contig and position, 11 of them have other ids" in gb.concat([a, other]).concat
+
+
+@pytest.mark.parametrize("ids", [None, [".", "."]])
+@pytest.mark.parametrize(
+    ("ours", "theirs", "order"),
+    [
+        ([["G", "GA"], ["GA", "G"]], [["GA", "G"], ["G", "GA"]], None),
+        ([["A", "C"], ["A", "C", "G"]], [["A", "C", "G"], ["A", "C"]], [1, 0]),
+        ([["A", "C"], ["A", "G"]], [["A", "G"], ["A", "C"]], [1, 0]),
+        ([["A", "C"], ["A", "G"]], [["C", "A"], ["T", "C"]], [0, 1]),
+    ],
+)
+def test_equal_positions_match_by_alleles(
+    ids: Any, ours: list[list[str]], theirs: list[list[str]], order: list[int] | None
+) -> None:
+    a = one_sample([[0, 0], [1, 1]], ours, "a", ids, [100, 100])
+    b = one_sample([[0, 0], [1, 1]], theirs, "b", ids, [100, 100])
+    if order is None:
+        with pytest.raises(ValueError, match=r"is '1:100 .*' at variants=0 and at variants=1"):
+            gb.concat([a, b])
+        return
+    found = gb.concat([a, b])
+    assert found.call_genotype.values[:, 0].tolist() == [[0, 0], [1, 1]]
+    for row, k in enumerate(order):
+        call = found.call_genotype.values[row, 1]
+        expected = {"A": "T", "C": "G", "G": "C", "T": "A"}
+        theirs_ = theirs[k][k]
+        assert found.variant_allele.values[row, call[0]] in {theirs_, expected.get(theirs_)}
+
+
+def test_fields_that_count_alleles_are_left_out_after_an_exchange() -> None:
+    whole = named()
+    fields = {
+        name: (("variants", "samples"), np.ones((12, 10))) for name in ("call_DS", "call_HDS")
+    }
+    a, b = halves(whole.assign(fields))
+    b = b.assign(
+        variant_AF=("variants", np.ones(12)),
+        share=(("variants", "alleles"), np.ones((12, 2))),
+        mean=("variants", np.ones(12)),
+    )
+    assert {"call_DS", "call_HDS", "variant_AF", "share"} <= set(gb.concat([a, b]).data_vars)
+    found = gb.concat([a, recoded(b, exchanged=[3])])
+    assert not {"call_DS", "call_HDS", "variant_AF", "share"} & set(found.data_vars)
+    assert "mean" in found
+
+
+def test_variants_without_a_place_match_by_id_only() -> None:
+    a = one_sample([[0, 0], [1, 1]], [["G", "A"]] * 2, "a", ["rs1", "."], [0, 5])
+    b = one_sample([[0, 1], [1, 1]], [["G", "A"]] * 2, "b", ["rs2", "."], [0, 5])
+    assert gb.concat([a, b], join="inner").sizes["variants"] == 1
+    assert gb.concat([a, b], join="outer").sizes["variants"] == 3
+    blank = [part.drop_vars("variant_position").assign(variant_id=("variants", [".", "."]))
+             for part in (a, b)]  # fmt: skip
+    with pytest.raises(KeyError, match="variants are matched by variant_id, if each has its own"):
+        gb.concat(blank)
+
+
+def test_overlapping_chromosomes_are_refused_without_ids() -> None:
+    whole = named().drop_vars("variant_id")
+    parts = [whole.isel(variants=slice(8)), whole.isel(variants=slice(6, None))]
+    with pytest.raises(
+        ValueError, match=r"variants=0 of datasets\[1\] is also in datasets\[0\], at"
+    ):
+        gb.concat(parts, "variants")
+    # Another allele is another variant.
+    alleles = np.tile(np.array(["G", "T"], object), (6, 1))
+    parts[1] = parts[1].assign(variant_allele=(("variants", "alleles"), alleles))
+    assert gb.concat(parts, "variants").sizes["variants"] == 14
+
+
+def test_an_allele_without_a_name_does_not_become_that_of_another_file() -> None:
+    a = one_sample([[0, 1]], [["G", "A"]], "a", ["x"])
+    b = one_sample([[0, 1]], [["G", "0"]], "b", ["x"])
+    with pytest.raises(ValueError, match=r"call_genotype is 1 at .* has no name for this allele"):
+        gb.concat([a, b]).call_genotype.compute()
+    # If no file names it, it stays.
+    assert gb.concat([b, b.assign(sample_id=("samples", ["c"]))]).call_genotype.values.tolist() == [
+        [[0, 1], [0, 1]]
+    ]
+
+
+def test_odd_types_are_left_out_or_filled() -> None:
+    a, b = halves(named().isel(variants=slice(6)))
+    dims = ("variants", "samples")
+    fields: dict[str, np.ndarray] = {
+        "call_U": np.full((6, 10), "abc"),
+        "call_u": np.ones((6, 10), np.uint8),
+    }
+    a, b = (part.assign({n: (dims, v[:, : part.sizes["samples"]]) for n, v in fields.items()})
+            for part in (a, b))  # fmt: skip
+    a = a.assign(when=("samples", np.full(4, "2020-01-01", "datetime64[ns]")))
+    b = b.assign(when=("samples", np.arange(6)))
+    found = gb.concat([a, b.isel(variants=slice(3, None))], join="outer")
+    assert found.call_U.values[0, 4:].tolist() == ["."] * 6
+    assert "call_u (its type has no missing value)" in found.concat
+    assert "when (types differ)" in found.concat
+    bad = b.assign(variant_position=b.variant_position.where(b.variant_position > 900))
+    with pytest.raises(ValueError, match=r"variant_position of datasets\[1\] is nan at variants=0"):
+        gb.concat([a, bad], on="position")
+    for wrong in (None, 7, "x"):
+        with pytest.raises(TypeError, match="concat takes a list of Datasets"):
+            gb.concat(wrong)
+
+
+def test_text_of_joined_cohorts_joins_again() -> None:
+    parts = [named().isel(samples=slice(2 * k, 2 * k + 2)) for k in range(3)]
+    parts[0] = parts[0].assign(pop=("samples", ["x", "x"]))
+    parts[2] = parts[2].assign(pop=("samples", ["y", "y"]))
+    flat = gb.concat(parts)
+    nested = gb.concat([gb.concat(parts[:2]), parts[2]])
+    assert nested["pop"].values.tolist() == flat["pop"].values.tolist()
+
+
+def test_indexes_and_counts_of_parts_stay() -> None:
+    whole = named().set_index(samples="sample_id")
+    a, b = halves(whole)
+    assert gb.concat([a, b]).sel(samples="s3").sizes["variants"] == 12
+    first, second = (
+        gb.concat([halves(part)[0], recoded(halves(part)[1], exchanged=[0])])
+        for part in (named().isel(variants=slice(6)), named().isel(variants=slice(6, None)))
+    )
+    assert gb.concat([first, second], "variants").attrs["variants_exchanged"] == 2
+
+
+def test_fields_of_variants_of_several_files(tmp_path: Path) -> None:
+    header = "##fileformat=VCFv4.3\n"
+    info = (
+        '##INFO=<ID=AF,Number=A,Type=Float,Description="x">\n'
+        '##INFO=<ID=DP,Number=1,Type=Integer,Description="x">\n'
+        '##INFO=<ID=DB,Number=0,Type=Flag,Description="x">\n'
+        '##FILTER=<ID=q10,Description="Low">\n'
+    )
+    columns = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ts1\n"
+    paths = [tmp_path / f"c{k}.vcf" for k in (1, 2)]
+    paths[0].write_text(
+        header + info + columns + "1\t5\t.\tA\tC,G\t.\tq10\tAF=0.1,0.2;DP=7;DB\tGT\t0/2\n"
+    )
+    paths[1].write_text(header + info + columns + "2\t5\t.\tA\tC\t.\tPASS\tAF=0.3\tGT\t0/1\n")
+    found = gb.open_vcf(paths, fields=["INFO/AF", "INFO/DP", "INFO/DB"], cache_dir=False)
+    assert found.variant_AF.chunks is not None
+    assert found.variant_AF.values[0].tolist() == pytest.approx([0.1, 0.2])
+    assert found.variant_AF.values[1, 0] == pytest.approx(0.3)
+    assert np.isnan(found.variant_AF.values[1, 1])
+    assert found.variant_DP.values.tolist() == [7, -1]
+    assert found.variant_DB.values.tolist() == [True, False]
+    assert found.filter_id.values.tolist() == ["PASS", "q10"]
+    assert found.filter_description.values.tolist() == ["", "Low"]
+    # A file of another format has no filters.
+    ped = one_sample([[0, 1]], [["A", "C"]], "s1", ["x"], [9]).assign(
+        contig_id=("contigs", np.array(["3"], object))
+    )
+    mixed = gb.concat([found, ped], "variants")
+    assert mixed.variant_filter.values.tolist() == [[False, True], [True, False], [False, False]]
+    assert mixed.variant_DP.values.tolist() == [7, -1, -1]
+    assert mixed.filter_description.values.tolist() == ["", "Low"]
+    gb.to_vcf(mixed, tmp_path / "out.vcf")

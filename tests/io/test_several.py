@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -99,20 +100,49 @@ def test_a_region_is_read_from_the_files_that_have_it(
 def test_files_of_other_samples_are_refused(whole: xr.Dataset, tmp_path: Path) -> None:
     written(whole, tmp_path, "plink")
     gb.to_plink(whole.isel(samples=slice(5), variants=slice(30)), tmp_path / "chr2", overwrite=True)
-    with pytest.raises(ValueError, match=r"15 of 20 samples of datasets\[1\] are not in datasets"):
+    with pytest.raises(
+        ValueError,
+        match=r"15 of 20 samples of .*chr10.bed are not in .*chr2.bed by sample_id, .*concat",
+    ):
         gb.open_plink(tmp_path / "chr*.bed")
 
 
 def test_patterns_are_in_natural_order(tmp_path: Path) -> None:
-    for name in ("c10.bed", "c2.bed", "c2.bim", "c2.fam", "cX.bed", "c1.log", "c[1].bed"):
+    names = ("c10.bed", "c2.bed", "c2.bim", "c2.pgen", "c3.ped", "cX.bed", "c1.log", "c[1].bed")
+    for name in (*names, "c1²3.bed"):
         (tmp_path / name).touch()
-    assert files_of(tmp_path / "c*") == [
-        str(tmp_path / name) for name in ("c2.bed", "c10.bed", "cX.bed", "c[1].bed")
-    ]
-    # A file of this very name is meant.
-    assert files_of(str(tmp_path / "c[1].bed")) is None
-    assert files_of("s3://bucket/chr*.bed") is None
-    with pytest.raises(FileNotFoundError, match=r"no file matches '.*d\*': give the path"):
-        files_of(tmp_path / "d*")
+    beds = ["c1²3.bed", "c2.bed", "c10.bed", "cX.bed", "c[1].bed"]
+    endings = (".bed", ".ped")
+    for pattern in ("c*", "c*.bed"):
+        assert files_of(tmp_path / pattern, endings) == [str(tmp_path / name) for name in beds]
+    assert files_of(tmp_path / "c??", endings) == [str(tmp_path / "c10.bed")]
+    assert files_of(tmp_path / "c?", (".ped",)) == [str(tmp_path / "c3.ped")]
+    # A file of this very name is meant, with its ending or without.
+    assert files_of(str(tmp_path / "c[1].bed"), endings) is None
+    assert files_of(str(tmp_path / "c[1]"), endings) is None
+    assert files_of("s3://bucket/chr*.bed", endings) is None
+    with pytest.raises(FileNotFoundError, match=r"no file of .bed or .ped matches '.*d\*': give"):
+        files_of(tmp_path / "d*", endings)
+
+
+def test_all_forms_of_several_paths_are_taken(whole: xr.Dataset, tmp_path: Path) -> None:
+    written(whole, tmp_path, "plink")
+    paths = [str(tmp_path / f"{chromosome}.bed") for chromosome in CHROMOSOMES]
+    for given in (tuple(paths), (path for path in paths), np.array(paths), pd.Series(paths)):
+        assert gb.open_plink(given).sizes["variants"] == 90
+    # One file is opened as it is: its planes are packed from the file.
+    one = gb.open_plink([paths[0]])
+    assert one.attrs["source"] == paths[0]
+    with pytest.raises(ValueError, match=r"chr2.bed' is twice in the list of paths"):
+        gb.open_plink([paths[0], paths[0]])
+
+
+def test_errors_name_the_files(whole: xr.Dataset, tmp_path: Path) -> None:
+    written(whole, tmp_path, "plink")
+    gb.to_plink(whole.isel(variants=slice(3)), tmp_path / "chr10", overwrite=True)
+    with pytest.raises(ValueError, match=r"variants=0 of .*chr10.bed is also in .*chr2.bed, at"):
+        gb.open_plink(tmp_path / "chr*.bed")
+    with pytest.raises((TypeError, ValueError)):
+        gb.open_plink(7)
     with pytest.raises(ValueError, match="the list of paths is empty"):
         gb.open_plink([])

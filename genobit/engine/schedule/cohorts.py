@@ -20,7 +20,7 @@ class _Joined(MaterializedLayer):
     parts: Sequence[Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave the parts here: a cluster only needs the tasks."""
+        """Pickle without the parts: workers only need the tasks."""
         return MaterializedLayer, (self.mapping, self.annotations)
 
 
@@ -56,8 +56,13 @@ def taken(array: da.Array, places: NDArray[np.intp], axis: int, missing: Any) ->
     return filled.astype(array.dtype)
 
 
-def recoded(calls: da.Array, codes: NDArray[np.int8]) -> da.Array:
-    """Return calls (variants, samples, ploidy) by ``codes`` (variants, alleles); others stay."""
+def recoded(calls: da.Array, codes: NDArray[np.int16]) -> da.Array:
+    """Return calls (variants, samples, ploidy) by ``codes`` (variants, alleles); others stay.
+
+    A negative code is that of an allele that no call may have.
+    """
+    if codes.max(initial=0) > np.iinfo(calls.dtype).max:
+        calls = calls.astype(codes.dtype)
     if (codes == np.arange(codes.shape[1])).all():
         return calls
     rows = da.from_array(np.arange(len(codes)), chunks=(calls.chunks[0],))
@@ -73,21 +78,25 @@ def recoded(calls: da.Array, codes: NDArray[np.int8]) -> da.Array:
 
 
 def _recoded(
-    calls: NDArray[Any], codes: NDArray[np.int8], variants: NDArray[np.int64]
+    calls: NDArray[Any], codes: NDArray[np.int16], variants: NDArray[np.int64]
 ) -> NDArray[Any]:
-    wrong = np.argwhere(calls >= codes.shape[1])
-    if wrong.size:
-        i, s, h = wrong[0]
-        msg = (
-            f"call_genotype is {calls[i, s, h]} at variants={variants[i]}, samples={s}, but "
-            f"variant_allele has {codes.shape[1]} alleles: name all alleles"
-        )
-        raise ValueError(msg)
+    unnamed = calls >= codes.shape[1]
     changed = np.flatnonzero((codes != np.arange(codes.shape[1])).any(axis=1))
     out = calls.copy()
     some = calls[changed]
     new = some.copy()
     for allele in range(codes.shape[1]):
-        np.copyto(new, codes[changed, allele, None, None], where=some == allele)
+        code = codes[changed, allele, None, None]
+        here = some == allele
+        np.copyto(new, code.astype(calls.dtype), where=here)
+        unnamed[changed] |= here & (code < 0)
     out[changed] = new
+    wrong = np.argwhere(unnamed)
+    if wrong.size:
+        i, s, h = wrong[0]
+        msg = (
+            f"call_genotype is {calls[i, s, h]} at variants={variants[i]}, samples={s}, and "
+            "variant_allele has no name for this allele: name all alleles"
+        )
+        raise ValueError(msg)
     return out
