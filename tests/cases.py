@@ -198,7 +198,7 @@ KENDALL = {
     "permutations": {"pvalue": True, "missing": "dropna", "permutations": 9},
     "seed": {"pvalue": "permutation", "missing": "dropna", "permutations": 7, "seed": 1},
     "alternative": {"pvalue": True, "alternative": "less"},
-    "min_n": {"min_n": 19},
+    "min_pairs": {"min_pairs": 19},
 }
 PAIRS = {
     "threshold": {"threshold": 0.4},
@@ -208,7 +208,7 @@ PAIRS = {
     "kernel": {"kernel": "naive"},
     "share": {"fdr": None, "share": (1, 2)},
     "alternative": {"alternative": "less"},
-    "min_n": {"min_n": 20},
+    "min_pairs": {"min_pairs": 20},
 }
 CASES = [
     Case("family", "allele_frequency"),

@@ -74,7 +74,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("figsize", "width", "height"), ("figure.save(path, width_mm=...)",)),
     **{name: (_LIMITS.format(name),) for name in ("variants_0", "variants_1", "min_gap")},
     **{name: (_LIMITS.format(name),) for name in ("prefilter", "min_n", "min_count")},
-    **dict.fromkeys(("min_periods", "min_pairs", "min_obs"), ("min_n",)),
+    **dict.fromkeys(("min_periods", "min_obs"), ("min_pairs",)),
     **{name: (_EFFORT.format(name),) for name in ("replicates", "iterations", "patience")},
     "max_trees": (_EFFORT.format("max_trees"),),
     "n_iter": ("iterations", _EFFORT.format("iterations")),

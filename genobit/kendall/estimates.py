@@ -75,7 +75,9 @@ def kendall_pairs(call: Call) -> Estimate:
 
 def _wanted(call: Call, *, pvalue: bool | str) -> TileSpec:
     options = {
-        key: call[key] for key in ("dtype", "permutations", "seed", "min_n") if key in call.given
+        key: call[key]
+        for key in ("dtype", "permutations", "seed", "min_pairs")
+        if key in call.given
     }
     return kendall_matrix.checked(
         call["statistic"],

@@ -86,7 +86,7 @@ def checked(
     permutations: int = 0,
     seed: int = 0,
     alternative: str = "two-sided",
-    min_n: int = 2,
+    min_pairs: int = 2,
     tests: str = "pvalue=True",
 ) -> TileSpec:
     """Validate the user's arguments and return them as `TileSpec`.
@@ -105,7 +105,7 @@ def checked(
     dtype = _dtype(dtype)
     check_integer("permutations", permutations, 0)
     check_integer("seed", seed, 0)
-    check_integer("min_n", min_n, 2)
+    check_integer("min_pairs", min_pairs, 2)
     check_one_of("alternative", alternative, tuple(SIDES))
     if alternative != "two-sided" and not pvalue:
         msg = f"alternative={alternative!r} is of p-values: give {tests} to compute them"
@@ -113,7 +113,7 @@ def checked(
     permutations, seed = int(permutations), int(seed)
     rule = _rule(pvalue=pvalue, permutations=permutations)
     outputs = (statistic, "pvalue", "n") if pvalue else (statistic,)
-    return TileSpec(outputs, rule, kernel, dtype, permutations, seed, alternative, int(min_n))
+    return TileSpec(outputs, rule, kernel, dtype, permutations, seed, alternative, int(min_pairs))
 
 
 def _dtype(dtype: Any) -> str:

@@ -128,9 +128,9 @@ def test_alternative__is_refused_without_pvalues() -> None:
             data.genobit.kendall_pairs(0.1, None, alternative="less")
         with pytest.raises(ValueError, match=r"=.greatest. is not one of.*mean .greater"):
             data.genobit.kendall(pvalue=True, alternative="greatest")
-        with pytest.raises(ValueError, match="min_n=1 is not a whole number of at least 2"):
-            data.genobit.kendall_pairs(min_n=1)
-    with pytest.raises(TypeError, match="did you mean 'min_n'"):
+        with pytest.raises(ValueError, match="min_pairs=1 is not a whole number of at least 2"):
+            data.genobit.kendall_pairs(min_pairs=1)
+    with pytest.raises(TypeError, match="did you mean 'min_pairs'"):
         da.genobit.kendall(min_periods=3)
 
 
@@ -141,9 +141,9 @@ def test_min_n__is_min_periods_of_pandas(least: int, rows: int) -> None:
     right = pd.DataFrame(values.T).corr(method="kendall", min_periods=least).to_numpy()
     with gb.set_options(chunk_rows=rows):
         da = measured(values)
-        tau = da.genobit.kendall(min_n=least)
-        found = da.genobit.kendall(min_n=least, pvalue=True).compute()
-        table = da.genobit.kendall_pairs(None, None, min_n=least).to_dataframe()
+        tau = da.genobit.kendall(min_pairs=least)
+        found = da.genobit.kendall(min_pairs=least, pvalue=True).compute()
+        table = da.genobit.kendall_pairs(None, None, min_pairs=least).to_dataframe()
     off = ~np.eye(9, dtype=bool)  # pandas gives a variable with itself 1
     np.testing.assert_allclose(tau.values[off], right[off], rtol=1e-12, equal_nan=True)
     np.testing.assert_array_equal(tau.values, found.tau.values)
@@ -152,12 +152,12 @@ def test_min_n__is_min_periods_of_pandas(least: int, rows: int) -> None:
     upper = np.triu(~np.isnan(right), 1)
     np.testing.assert_array_equal(table[["gene_0", "gene_1"]], np.argwhere(upper))
     assert (table.n >= least).all()
-    assert tau.attrs["min_n"] == least
+    assert tau.attrs["min_pairs"] == least
 
 
 def test_min_n__leaves_pairs_out_of_the_tests() -> None:
     values = random_values(6, 9, 12, missing=0.4)
-    few, many = (measured(values).genobit.kendall_pairs(None, 1, min_n=n) for n in (2, 6))
+    few, many = (measured(values).genobit.kendall_pairs(None, 1, min_pairs=n) for n in (2, 6))
     tested = [pairs.to_dataframe().attrs["pairs_tested"] for pairs in (few, many)]
     assert tested[1] == len(many.to_dataframe()) < tested[0]
 
@@ -166,7 +166,7 @@ def test_min_n__of_complete_values_and_permutations() -> None:
     da = measured(random_values(2, 4, 7))
     for least in (7, 8):
         for asked in ({"pvalue": True}, {"pvalue": "permutation", "permutations": 9}):
-            found = da.genobit.kendall(min_n=least, **asked).compute()
+            found = da.genobit.kendall(min_pairs=least, **asked).compute()
             none = np.isnan(found.tau).all() and np.isnan(found.pvalue).all()
             assert bool(none) == (least == 8)
             assert (found.n == 7).all()
@@ -175,7 +175,7 @@ def test_min_n__of_complete_values_and_permutations() -> None:
 def test_min_n__of_genotypes() -> None:
     ds = cohort(random_calls(3, 12, 20, missing=0.3))
     whole = ds.genobit.kendall(pvalue=True).compute()
-    found = ds.genobit.kendall(pvalue=True, min_n=9).compute()
+    found = ds.genobit.kendall(pvalue=True, min_pairs=9).compute()
     assert 0 < (whole.n < 9).sum() < 144
     xr.testing.assert_equal(found.tau, whole.tau.where(whole.n >= 9))
     xr.testing.assert_equal(found.pvalue, whole.pvalue.where(whole.n >= 9))
@@ -184,6 +184,6 @@ def test_min_n__of_genotypes() -> None:
 def test_a_table_of_other_options__is_another_table(tmp_path: Path) -> None:
     da = measured(random_values(4, 14, 25))
     da.genobit.kendall_pairs(None, 0.5).to_parquet(tmp_path / "pairs")
-    for more in ({"alternative": "less"}, {"min_n": 9}):
+    for more in ({"alternative": "less"}, {"min_pairs": 9}):
         with pytest.raises(ValueError, match="holds another run: its"):
             da.genobit.kendall_pairs(None, 0.5, **more).to_parquet(tmp_path / "pairs")

@@ -42,7 +42,7 @@ class KendallArrayMethods:
         permutations: int = 0,
         seed: int = 0,
         alternative: str = "two-sided",
-        min_n: int = 2,
+        min_pairs: int = 2,
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset:
         """Compute Kendall's rank correlation of all pairs of variables.
@@ -79,7 +79,7 @@ class KendallArrayMethods:
         alternative
             Alternative hypothesis of the p-values: "two-sided", or an association that is "greater"
             or "less" than 0, as in ``scipy.stats.kendalltau`` and R's ``cor.test``.
-        min_n
+        min_pairs
             Least number of observations present in both variables of a pair, as ``min_periods`` of
             pandas. The values of a pair with fewer are NaN.
         compute
@@ -91,7 +91,7 @@ class KendallArrayMethods:
             as in ``gene_0`` and ``gene_1``. Both have the labels of the variables. The result is
             lazy unless ``compute``. With ``pvalue``, a Dataset of ``tau``, ``pvalue`` and ``n``
             (int32, number of observations of each pair), all computed in one pass. Values are NaN
-            for a constant variable and for fewer than ``min_n`` observations.
+            for a constant variable and for fewer than ``min_pairs`` observations.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class KendallArrayMethods:
             permutations=permutations,
             seed=seed,
             alternative=alternative,
-            min_n=min_n,
+            min_pairs=min_pairs,
         )
         sides = [side_of(self._da, dim)]
         if other is not None:
@@ -178,17 +178,19 @@ class KendallGenotypeMethods:
         permutations: int = 0,
         seed: int = 0,
         alternative: str = "two-sided",
-        min_n: int = 2,
+        min_pairs: int = 2,
         compute: bool = False,
     ) -> xr.DataArray | xr.Dataset:
         """Compute Kendall's rank correlation of the dosages of all pairs of variants.
 
         Parameters
         ----------
-        statistic, pvalue, missing, kernel, dtype, permutations, seed, alternative, min_n, compute
+        statistic, pvalue, missing, kernel, dtype, permutations, seed
             As for ``DataArray.genobit.kendall``. Kernels "auto" and "table" count the 3 x 3
             genotype table of each pair from bit planes. Other kernels, and the "exact" and
             "permutation" tests, rank the dosages.
+        alternative, min_pairs, compute
+            As for ``DataArray.genobit.kendall``.
         other
             Other variants of the same samples: a Dataset, or ids or regions of this Dataset.
             They become the columns of the result.
@@ -228,7 +230,7 @@ class KendallGenotypeMethods:
             permutations=permutations,
             seed=seed,
             alternative=alternative,
-            min_n=min_n,
+            min_pairs=min_pairs,
         )
         warn_without_calls(self._ds, "correlations")
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
@@ -293,7 +295,7 @@ def attributes_of(
         "kernel": wanted.kernel,
         "observations": observations,
         "dimension": dim,
-        "min_n": wanted.min_n,
+        "min_pairs": wanted.min_n,
         **({} if wanted.alternative == "two-sided" else {"alternative": wanted.alternative}),
     }
 

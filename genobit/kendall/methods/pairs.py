@@ -41,7 +41,7 @@ class KendallArrayPairsMethods:
         missing: str = "pairwise",
         kernel: str = "auto",
         alternative: str = "two-sided",
-        min_n: int = 2,
+        min_pairs: int = 2,
         names: str | None = None,
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
@@ -59,7 +59,7 @@ class KendallArrayPairsMethods:
             As for `kendall`.
         alternative
             As for `kendall`, of the p-values of ``fdr``.
-        min_n
+        min_pairs
             Least number of observations present in both variables of a pair. Pairs with fewer are
             left out. If values are missing, pairs with a few observations have a strong tau by
             chance: with two, tau is 1 or -1.
@@ -118,7 +118,7 @@ class KendallArrayPairsMethods:
         """
         from genobit.kendall.variables import of_values
 
-        wanted = _wanted(statistic, fdr, missing, kernel, alternative, min_n)
+        wanted = _wanted(statistic, fdr, missing, kernel, alternative, min_pairs)
         side = side_of(self._da, dim)
         variables, observations = (str(name) for name in side.dims)
         (ranks,) = of_values([side.data], [(variables, observations)], missing, wanted)
@@ -148,7 +148,7 @@ class KendallGenotypePairsMethods:
         missing: str = "pairwise",
         kernel: str = "auto",
         alternative: str = "two-sided",
-        min_n: int = 2,
+        min_pairs: int = 2,
         share: tuple[int, int] | None = None,
         progress: bool | None = None,
     ) -> PairTable:
@@ -156,7 +156,7 @@ class KendallGenotypePairsMethods:
 
         Parameters
         ----------
-        threshold, fdr, alternative, min_n, share, progress
+        threshold, fdr, alternative, min_pairs, share, progress
             As for ``DataArray.genobit.kendall_pairs``.
         statistic, missing, kernel
             As for `kendall`.
@@ -183,7 +183,7 @@ class KendallGenotypePairsMethods:
         """
         from genobit.kendall.variables import of_planes
 
-        wanted = _wanted(statistic, fdr, missing, kernel, alternative, min_n)
+        wanted = _wanted(statistic, fdr, missing, kernel, alternative, min_pairs)
         warn_without_calls(self._ds, "correlations")
         ds, layout, planes = packed.by_variants(self._ds, phased=False)
         dims = (model.VARIANTS, model.SAMPLES)
@@ -202,7 +202,7 @@ class KendallGenotypePairsMethods:
 
 
 def _wanted(
-    statistic: str, fdr: float | None, missing: str, kernel: str, alternative: str, min_n: int
+    statistic: str, fdr: float | None, missing: str, kernel: str, alternative: str, min_pairs: int
 ) -> TileSpec:
     from genobit.kendall.matrix import checked
 
@@ -212,7 +212,7 @@ def _wanted(
         missing=missing,
         kernel=kernel,
         alternative=alternative,
-        min_n=min_n,
+        min_pairs=min_pairs,
         tests="fdr=0.01",
     )
     return wanted._replace(outputs=(statistic, "n") + (() if fdr is None else ("pvalue",)))
