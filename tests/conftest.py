@@ -135,11 +135,11 @@ def pytest_collection_finish() -> None:
 
 NEEDS = (
     ("real data sets", "real data", "GENOBIT_SHARED_DATA=folder"),
-    ("plink1.9", "plink 1.9", "apt install plink1.9"),
-    ("plink2", "plink2", "apt install plink2"),
-    ("vcztools", "vcztools", "pip install vcztools"),
-    ("bcftools", "bcftools", "apt install bcftools"),
-    ("tabix", "tabix", "apt install tabix"),
+    ("plink1.9 is not", "plink 1.9", "apt install plink1.9"),
+    ("plink2 is not", "plink2", "apt install plink2"),
+    ("vcztools or", "vcztools", "pip install vcztools"),
+    ("bcftools is not", "bcftools", "apt install bcftools"),
+    ("tabix is not", "tabix", "apt install tabix"),
     ("Rscript", "R", "apt install r-base-core"),
     ("chromium", "Chromium", "apt install chromium"),
     ("could not import", "packages", "pip install --group dev"),
@@ -161,10 +161,16 @@ def summed_up(reasons: list[str]) -> str:
     )
 
 
+def _reason(report: Any) -> str:
+    """Why a test was skipped, without the path of its file."""
+    where = report.longrepr
+    return str(where[2] if isinstance(where, tuple) else where)
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
     if skipped:
-        terminalreporter.write_line(summed_up([str(report.longrepr) for report in skipped]))
+        terminalreporter.write_line(summed_up([_reason(report) for report in skipped]))
 
 
 @pytest.fixture

@@ -102,12 +102,12 @@ def populations_of(ds: xr.Dataset, populations: Any) -> list[tuple[Any, NDArray[
     Samples with a missing value or empty text are in none. Raises ValueError if all are missing.
     """
     values = aligned(ds, populations, model.SAMPLES, "populations")
-    known = pd.notna(values)
-    names = sorted({value for value in values[known].tolist() if value != ""})
-    if not names:
+    codes, names = pd.factorize(values, sort=True)
+    named = [k for k, name in enumerate(names) if name != ""]
+    if not named:
         msg = "populations= names no population: every sample's value is missing"
         raise ValueError(msg)
-    return [(name, known & (values == name)) for name in names]
+    return [(names[k : k + 1].tolist()[0], codes == k) for k in named]
 
 
 def selected(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from genobit.data import labels, model
 from genobit.data.contigs import HUMAN, Contigs, chromosome, contigs_in, misfit, translated
+from genobit.data.haploid import is_haploid
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,8 +83,9 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     - Names of the contigs to use.
     - False: every variant.
 
-    ``variant_contig`` names the contigs, as text or as numbers into ``contig_id``. If the Dataset
-    has no contig names, every variant is used.
+    Haploid genotypes have one copy of each chromosome, so every variant is used unless contigs are
+    named. ``variant_contig`` names the contigs, as text or as numbers into ``contig_id``. If the
+    Dataset has no contig names, every variant is used.
 
     Raises TypeError for any other argument. Raises ValueError for a chromosome number that the
     species does not have, for a name that is not in the Dataset, and if no variant is left.
@@ -91,7 +93,7 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     names = _checked(autosomes)
     if autosomes is False:
         return _ALL
-    contigs = _named(ds)
+    contigs = None if names is None and is_haploid(ds) else _named(ds)
     if contigs is None:
         if names is None:
             return _ALL
@@ -180,7 +182,11 @@ def _kinds_of(names: Sequence[str], autosomes: Any) -> dict[str, int]:
             "of the contigs to use, or autosomes=False to use every variant"
         )
         raise ValueError(msg)
-    return {name: _KINDS.get(chromosome(name, number), DIPLOID) for name in names}
+    known = {name: _KINDS.get(chromosome(name, number), DIPLOID) for name in names}
+    if any(chromosome(name) == "IX" for name in names):
+        # Of roman numbers, as in yeast, X is the tenth chromosome.
+        known |= {name: DIPLOID for name in names if chromosome(name) == "X"}
+    return known
 
 
 def _few(names: Sequence[str]) -> str:

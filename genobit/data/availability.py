@@ -148,7 +148,8 @@ def _unmet_by_calls(ds: xr.Dataset, needs: Needs) -> str:
         return f"haploid calls (here ploidy {ploidy}): ds.isel(ploidy=[0])"
     packed = ", or pack(phased=True)" if needs in {_OF_VARIANTS, _BY_POSITION} else ""
     twice = ": ds.isel(ploidy=[0, 0])" if ploidy == 1 else ""
-    return f"ploidy {needs.ploidy} (here {ploidy}){twice}{packed}"
+    more = "; a few calls of more alleles become missing" if ploidy > 2 else ""
+    return f"ploidy {needs.ploidy} (here {ploidy}{more}){twice}{packed}"
 
 
 def _unmet_by_planes(layout: Layout, needs: Needs) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from genobit.data import labels, model
 from genobit.data.pairs.table import PairTable
+from genobit.engine.progress import warn
 from genobit.grm.matrix import LONG_NAMES
 from genobit.io.tables import frame_of
 
@@ -23,8 +24,8 @@ _ID_COLUMNS = (("sample_id_0", "sample_id_1"), ("IID1", "IID2"), ("ID1", "ID2"))
 """Columns of ids: of `grm_pairs`, plink, and KING."""
 _FAMILY_COLUMNS = (("sample_family_id_0", "sample_family_id_1"), ("FID1", "FID2"))
 _PLACES = ("sample_0", "sample_1")
-_KINSHIP = ("king", "KINSHIP", "Kinship")
-_VALUES = (*_KINSHIP, *(name for name in LONG_NAMES if name != "king"), "PI_HAT")
+KINSHIPS = ("king", "KINSHIP", "Kinship")
+_VALUES = (*KINSHIPS, *(name for name in LONG_NAMES if name != "king"), "PI_HAT")
 """Columns of values: of `grm_pairs`, plink2 and KING, and plink 1.9."""
 KINSHIP_THRESHOLD = 0.0884
 
@@ -71,6 +72,10 @@ def _frame(table: Any) -> tuple[pd.DataFrame, str]:
     frame = frame_of(table, "pairs=", expected)
     # plink2 marks its header.
     frame = frame.rename(columns={name: str(name).removeprefix("#") for name in frame.columns})
+    again = frame.columns[frame.columns.duplicated()]
+    if len(again):
+        msg = f"pairs= has several columns {again[0]!r}: keep one"
+        raise ValueError(msg)
     found = [name for name in _VALUES if name in frame.columns]
     if not found and frame.shape[1] == 3:
         found = [frame.columns[2]]
@@ -103,7 +108,7 @@ def _listed(names: Any) -> str:
 
 def _threshold(given: float | None, value: str, lowest: float | None) -> float:
     """Return the threshold; it may not be below that of the table, which lacks such pairs."""
-    if given is None and value not in _KINSHIP:
+    if given is None and value not in KINSHIPS:
         msg = f"pairs= has values of {value!r}: give threshold=, above which a pair is related"
         raise ValueError(msg)
     limit = KINSHIP_THRESHOLD if given is None else given
@@ -135,7 +140,18 @@ def _positions(ds: xr.Dataset, frame: pd.DataFrame, ends: tuple[str, str]) -> ND
             f"{_listed(ours[:3])}, the table {_listed(theirs[0][:3])}"
         )
         raise KeyError(msg)
+    _warn_of_numbers(ours, np.unique(np.concatenate(theirs)[found.reshape(-1) < 0]))
     return found
+
+
+def _warn_of_numbers(ours: NDArray[Any], unknown: NDArray[Any]) -> None:
+    """Warn if an unknown id is one of ours as a number: 7 for 007, or 1.0 for 1."""
+    numbers = pd.Series(ours, pd.to_numeric(pd.Series(ours, dtype=object), errors="coerce"))
+    for name, number in zip(unknown, pd.to_numeric(pd.Series(unknown), "coerce"), strict=True):
+        if pd.notna(number) and number in numbers.index:
+            other = str(np.atleast_1d(numbers.loc[number])[0])
+            warn(f"{name!r} is no sample, but {other!r} is: read the table with dtype=str")
+            return
 
 
 def _with_families(
@@ -159,6 +175,13 @@ def _with_families(
 
 def _given_positions(ds: xr.Dataset, frame: pd.DataFrame) -> NDArray[np.intp]:
     """Return positions, which must be those of the samples of this Dataset."""
+    if labels.ids(ds, model.SAMPLES) is not None:
+        msg = (
+            f"pairs= has positions of samples and no ids, and the Dataset has {model.SAMPLE_ID}: "
+            "list the pairs of a Dataset with ids, or add the columns 'sample_id_0' and "
+            "'sample_id_1'"
+        )
+        raise ValueError(msg)
     n, found = ds.sizes[model.SAMPLES], np.stack([frame[name].to_numpy() for name in _PLACES])
     if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= n):
         msg = (

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Sized
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -88,7 +89,16 @@ def read_genes(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
             )
     else:
         frame = source.to_dataframe().reset_index() if isinstance(source, xr.Dataset) else source
-        table = _renamed(pd.DataFrame(frame))
+        if not isinstance(frame, Sized):
+            msg = f"genes= is of type {type(frame).__name__}, expected a path or a table"
+            raise TypeError(msg)
+        table = _renamed(pd.DataFrame(frame)) if len(frame) else pd.DataFrame(columns=list(COLUMNS))
+    unknown = table[["start", "end"]].isna().any(axis=1).to_numpy().nonzero()[0]
+    if unknown.size:
+        raise ValueError(
+            f"gene {unknown[0]}{of} ({table['name'].iloc[unknown[0]]}) has no start or no end: "
+            "give both, or leave it out"
+        )
     backwards = (table["end"] < table["start"]).to_numpy().nonzero()[0]
     if backwards.size:
         row = table.iloc[backwards[0]]

@@ -111,9 +111,11 @@ def checked(
         msg = f"alternative={alternative!r} is of p-values: give {tests} to compute them"
         raise ValueError(msg)
     permutations, seed = int(permutations), int(seed)
+    # Numbers of observations are int32.
+    least = min(int(min_pairs), 2**31 - 1)
     rule = _rule(pvalue=pvalue, permutations=permutations)
     outputs = (statistic, "pvalue", "n") if pvalue else (statistic,)
-    return TileSpec(outputs, rule, kernel, dtype, permutations, seed, alternative, int(min_pairs))
+    return TileSpec(outputs, rule, kernel, dtype, permutations, seed, alternative, least)
 
 
 def _dtype(dtype: Any) -> str:

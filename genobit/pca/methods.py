@@ -250,8 +250,9 @@ def _require_ploidy(ploidy: int, pcs: xr.Dataset) -> None:
     of = pcs.attrs.get("ploidy", 2)
     if of != ploidy:
         msg = (
-            f"the components are of genotypes of ploidy {of}, and these have ploidy {ploidy}: take "
-            "haploid calls as homozygous on both sides, ds.isel(ploidy=[0, 0])"
+            f"the components are of genotypes of ploidy {of}, and these have ploidy {ploidy}: "
+            "take each haploid call twice, ds.isel(ploidy=[0, 0]) of the haploid genotypes, and "
+            "repeat pca() or project()"
         )
         raise ValueError(msg)
 

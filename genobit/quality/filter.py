@@ -144,7 +144,7 @@ def _removed(
     name: str, rules: Rules, before: NDArray[np.bool_], kept: NDArray[np.bool_], dim: str
 ) -> Removed:
     """Return what a rule removed; raise ValueError if none is left."""
-    rule = f"{name}={rules.thresholds()[name]}"
+    rule = f"{name}={rules.thresholds()[name]:g}"
     if not kept.any():
         msg = (
             f"{rule} leaves none of the {kept.size:,} {dim}: look at "

@@ -20,32 +20,36 @@ def is_difference(
 ) -> bool:
     """Return whether values of pairs are a difference of two results.
 
-    ``least`` and ``most`` are the ends of the statistic. In a matrix of ``one_set`` with itself,
-    each member has a positive correlation or relationship with itself. The diagonal of a difference
-    is 0 or has negative values. Of a statistic that is never negative, only the ends count, because
-    users fill its diagonal with 0.
+    ``least`` and ``most`` are the ends of the statistic. Differences of a statistic that is never
+    negative have negative values. In a matrix of ``one_set`` with itself, each member has
+    a positive correlation or relationship with itself, and in a difference 0 or negative ones.
+    Values that no difference has, such as twice a statistic, are none.
 
     Examples
     --------
-    >>> tau = np.array([[1.0, -0.4], [-0.4, 1.0]])
-    >>> is_difference(tau, one_set=True), is_difference(tau - tau / 2 - 0.5, one_set=True)
+    >>> tau = np.array([[1.0, -0.4, 0.2], [-0.4, 1.0, 0.1], [0.2, 0.1, 1.0]])
+    >>> is_difference(tau, one_set=True), is_difference(tau - np.eye(3), one_set=True)
     (False, True)
     """
     if not values.size:
         return False
     # fmin and fmax skip NaN. A relationship without ends takes no pass over its pairs.
-    if np.isfinite(least) and np.fmin.reduce(values, axis=None) < least - _SLACK:
-        return True
-    if np.isfinite(most) and np.fmax.reduce(values, axis=None) > most + _SLACK * most:
-        return True
-    if not one_set or least >= 0:
+    if np.isfinite(least) or np.isfinite(most):
+        low, high = (float(f.reduce(values, axis=None)) for f in (np.fmin, np.fmax))
+        reach = most - max(least, -most) + _SLACK * most
+        if low < -reach or high > reach:
+            return False
+        if least >= 0 or high > most + _SLACK * most or low < least - _SLACK:
+            return low < min(least, 0) - _SLACK or (least < 0 and high > most + _SLACK)
+    if not one_set:
         return False
     own = np.diagonal(values)
     own = own[~np.isnan(own)]
     if not own.size or (own < -_ZERO).any():
         return bool(own.size)
-    # Of samples that are all alike, or of one, all relationships are 0.
-    return bool((own <= _ZERO).all()) and bool(np.nanmax(np.abs(values)) > _ZERO)
+    # Differences have both signs. Relationships of samples that are all alike are 0.
+    signs = np.fmin.reduce(values, axis=None) < -_ZERO < _ZERO < np.fmax.reduce(values, axis=None)
+    return bool((own <= _ZERO).all() and signs)
 
 
 def difference_of(scale: Scale, values: np.ndarray) -> Scale:

@@ -223,3 +223,14 @@ class TestAgainstPlink:
         ibs0 = np.array([pairs.ibs0[min(pair), max(pair)] for pair in sons])
         assert len(ibs0) == 37
         assert ibs0.max() < 0.002
+
+
+def test_roman_numbers_have_a_tenth_chromosome() -> None:
+    yeast = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI"]
+    worm = ["I", "II", "III", "IV", "V", "X"]
+    for names, left_out in ((yeast, ()), (worm, ("X",))):
+        ds = cohort(random_calls(1, len(names), 4), contigs=len(names))
+        ds = ds.assign(contig_id=("contigs", np.array(names, object)))
+        assert choose(ds, autosomes=True).contigs == left_out
+        # Haploid genotypes have one copy of all.
+        assert choose(ds.isel(ploidy=[0]), autosomes=True).kept is None

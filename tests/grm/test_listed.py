@@ -61,8 +61,9 @@ FORMS = (
 def test_unrelated__of_a_table_is_that_of_the_genotypes(
     related: xr.Dataset, tmp_path: Path, form: str, packed: bool
 ) -> None:
-    ds = related.genobit.pack() if packed else related
-    pairs = table(ds, tmp_path, form, 0.05)
+    pairs = table(related, tmp_path, form, 0.05)
+    ds = related.drop_vars(["sample_id", "sample_family_id"]) if form == "places" else related
+    ds = ds.genobit.pack() if packed else ds
     for threshold in (0.0884, 0.2):
         right = ds.genobit.unrelated(threshold)
         found = ds.genobit.unrelated(threshold, pairs=pairs)
@@ -138,9 +139,9 @@ WRONG = {
         "no sample of the Dataset is in 'sample_id_0' or 'sample_id_1' of pairs=",
     ),
     "places": (
-        lambda t: t[["sample_0", "sample_1", "king"]] + 30,
+        lambda t: t[["sample_0", "sample_1", "king"]],
         ValueError,
-        "has positions 'sample_0' and 'sample_1' up to .*, but the Dataset has 40 samples",
+        "has positions of samples and no ids, and the Dataset has sample_id: list the pairs of",
     ),
     "list": (lambda t: t.to_numpy().tolist(), TypeError, "pairs= is of type list, expected a Pair"),
 }
@@ -192,3 +193,28 @@ def test_unrelated__of_tables_that_plink_writes(shared_data: Path, tmp_path: Pat
     # Each sample that is left out is related to one that is kept.
     kept = pd.concat([near.IID1[near.IID2.isin(ids)], near.IID2[near.IID1.isin(ids)]])
     assert set(kept) == set(ds.sample_id.values) - ids
+
+
+def test_positions_are_refused_beside_ids() -> None:
+    ds = cohort(random_calls(3, 40, 8))
+    table = ds.drop_vars("sample_id").genobit.grm_pairs("ibs", threshold=0.1)
+    with pytest.raises(ValueError, match=r"positions of samples and no ids, and the Dataset has"):
+        ds.genobit.unrelated(0.1, pairs=table)
+
+
+def test_lost_ids_are_told() -> None:
+    ds = cohort(random_calls(3, 40, 3)).assign(sample_id=("samples", ["007", "10", "11"]))
+    table = pd.DataFrame({"IID1": [7, 10], "IID2": [10, 11], "KINSHIP": [0.4, 0.4]})
+    with pytest.warns(UserWarning, match=r"'7' is no sample, but '007' is: read the table with"):
+        keep = ds.genobit.unrelated(pairs=table)
+    assert keep.attrs["pairs_left_out"] == 1
+
+
+def test_repeated_columns_are_refused() -> None:
+    ds = cohort(random_calls(3, 40, 3))
+    rows = [["s0", "s1", 0.4, "s0"]]
+    table = pd.DataFrame(rows, columns=["IID1", "IID2", "KINSHIP", "IID1"])
+    with pytest.raises(ValueError, match="several columns 'IID1': keep one"):
+        ds.genobit.unrelated(pairs=table)
+    with pytest.raises(ValueError, match=r"threshold=2 is outside \[0, 0.5\]"):
+        ds.genobit.unrelated(2, pairs=table.iloc[:, :3])

@@ -87,7 +87,7 @@ def test_filter__applies_rules_one_after_another(
     found = ds.genobit.filter(**rules)
     assert {name: found.attrs[f"removed_by_{name}"] for name in removed} == removed
     assert said(lambda: ds.genobit.filter(**rules)) == [
-        f"{name}={rules[name]} removed {count} of {before} {dim}"
+        f"{name}={rules[name]:g} removed {count} of {before} {dim}"
         for name, count, before, dim in told(ds, removed)
     ]
     xr.testing.assert_equal(found.compute(), right.compute())

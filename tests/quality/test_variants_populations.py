@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
+from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.programs import PLINK, plink
 from tests.quality.filesets import mixed_cohort
@@ -131,3 +132,11 @@ def test_populations__are_written_and_tabulated(tmp_path: Path) -> None:
     frame = found.maf.to_dataframe()
     assert frame.index.names == ["populations", "variants"]
     assert len(frame) == 80
+
+
+def test_dates_are_populations_too() -> None:
+    ds = cohort(random_calls(2, 20, 12))
+    for unit in ("ns", "us"):
+        dates = np.array(["2020-01-01", "2021-01-01"], f"M8[{unit}]")[np.arange(12) % 2]
+        found = ds.genobit.variant_stats(populations=dates)
+        assert found.n_called.values.sum(axis=0).tolist() == [12] * 20

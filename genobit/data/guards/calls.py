@@ -32,16 +32,17 @@ def warn_without_calls(ds: xr.Dataset, result: str) -> None:
 
 def warn_without_values(da: xr.DataArray, result: str) -> None:
     """Warn if measurements in memory are all NaN, so that the ``result`` is NaN."""
-    if da.dtype.kind == "f" and _all_missing(da.variable, -np.inf):
+    if da.dtype.kind == "f" and _all_missing(da.variable, None):
         warn(f"all values are NaN, so the {result} are NaN: look at what was read or selected")
 
 
-def _all_missing(variable: xr.Variable, missing: float) -> bool:
-    """Return whether no number in memory is above ``missing``; False for others."""
+def _all_missing(variable: xr.Variable, missing: float | None) -> bool:
+    """Return whether no number in memory is above ``missing``, or all are NaN (None)."""
     # The private name: `.data` would read all calls of a file that was opened without dask.
     values: Any = variable._data
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuf":
         return False
-    return not any(
-        (values[start : start + _ROWS] > missing).any() for start in range(0, len(values), _ROWS)
-    )
+    parts = (values[start : start + _ROWS] for start in range(0, len(values), _ROWS))
+    if missing is None:
+        return all(np.isnan(part).all() for part in parts)
+    return not any((part > missing).any() for part in parts)

@@ -151,7 +151,8 @@ class GRMMethods:
         if allele_frequency is not None:
             frequency = chosen.of(given_frequency(self._ds, allele_frequency))
         ds, _, samples = packed.by_samples(as_diploid(self._ds), variants=chosen.kept, contigs=loco)
-        warn_without_calls(self._ds, "relationships")
+        if allele_frequency is None:
+            warn_without_calls(self._ds, "relationships")
         if method == "king":
             warn_of_few(self._ds, chosen)
         contigs = _contigs(ds, samples.variants) if loco else None

@@ -11,7 +11,7 @@ import xarray as xr
 from genobit.data import labels, layouts, model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_number, check_threshold
-from genobit.data.haploid import as_diploid, require_diploid
+from genobit.data.haploid import as_diploid, is_haploid, require_diploid
 from genobit.engine.progress import warn
 from genobit.grm.methods.matrix import warn_of_few
 
@@ -130,6 +130,7 @@ class RelativesMethods:
             "allele_frequency": frequency,
             "count_monomorphic": count_monomorphic,
             "variants": kept,
+            "ploidy": 1 if is_haploid(self._ds) else 2,
         }
         question = partial(identity, packed.rows(as_diploid(self._ds)), columns, options)
         return PairTable(
@@ -209,7 +210,7 @@ class RelativesMethods:
         >>> ds.genobit.unrelated(0.1, pairs=table).values
         array([ True,  True, False])
         """
-        from genobit.grm.listed import KINSHIP_THRESHOLD, listed
+        from genobit.grm.listed import KINSHIP_THRESHOLD, KINSHIPS, listed
         from genobit.grm.unrelated import unrelated
 
         remedy = "give the kinship above which a pair is related, from 0 to 0.5"
@@ -225,9 +226,10 @@ class RelativesMethods:
             instead = 'give pairs=, such as grm_pairs("ibs", threshold=0.95), and threshold='
             require_diploid(self._ds, "KING-robust kinship", instead)
             limit = KINSHIP_THRESHOLD if threshold is None else threshold
-            if not 0 <= limit <= 0.5:
-                msg = f"threshold={threshold!r} is outside [0, 0.5]: {remedy}"
-                raise ValueError(msg)
+        if attributes.get("value", "king") in KINSHIPS and not 0 <= (threshold or 0) <= 0.5:
+            msg = f"threshold={threshold!r} is outside [0, 0.5]: {remedy}"
+            raise ValueError(msg)
+        if pairs is None:
             related, more = _related(self._ds, limit, autosomes)
             attributes |= {"threshold": limit, **more}
         ds = self._ds

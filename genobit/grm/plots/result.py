@@ -9,6 +9,7 @@ import numpy as np
 
 from genobit.data.labels import text
 from genobit.visual.differences import is_difference, name_of_difference
+from genobit.visual.plain import side_names
 from genobit.visual.style import DIVERGING, SEQUENTIAL, Scale
 
 if TYPE_CHECKING:
@@ -68,7 +69,10 @@ def measure_of(matrix: xr.DataArray) -> Measure:
         found = Measure(name if matrix.name is None else str(matrix.name), name)
     # The values of a lazy matrix are not known yet.
     known = matrix.chunks is None
-    if known and is_difference(matrix.values, least=-np.inf if found.signed else 0.0, one_set=True):
+    first, second = (side_names(matrix, side) for side in (0, 1))
+    one_set = np.array_equal(first, second)
+    least = -np.inf if found.signed else 0.0
+    if known and is_difference(matrix.values, least=least, one_set=one_set):
         return Measure(f"Δ {found.label}", name_of_difference(found.name), None)
     return found
 

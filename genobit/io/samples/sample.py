@@ -74,7 +74,7 @@ def sample_dataset(
     The three populations follow the out-of-Africa model of Gutenkunst et al. 2009
     (doi:10.1371/journal.pgen.1000695). The genome has two contigs of 100 Mb. Recombination hotspots
     end LD blocks every 20 to 200 kb. Variants are as sparse as on a genotyping array; the region
-    2:25Mb-26Mb has eight times as many. They are biallelic with a minor allele frequency of 0.01 or
+    2:25Mb-26Mb has seven times as many. They are biallelic with a minor allele frequency of 0.01 or
     more. Calls are phased and complete. The first call simulates the cohort with msprime, which
     takes a few seconds.
 

@@ -312,8 +312,8 @@ def _labelled(
     tau = model.labelled(found[attributes["statistic"]], coords, dims, "tau", attributes)
     if "pvalue" not in wanted.outputs:
         return compute_within_limit(tau, remedy) if remedy else tau
-    sides = {"greater": "p-value of a positive association", "less": "p-value of a negative one"}
-    named = sides.get(wanted.alternative, "two-sided p-value of independence")
+    side = {"greater": "positive", "less": "negative"}.get(wanted.alternative)
+    named = f"p-value of a {side} association" if side else "two-sided p-value of independence"
     about: dict[str, Any] = {"long_name": named, "alternative": wanted.alternative}
     about["method"] = wanted.rule
     if wanted.rule == "permutation":

@@ -229,7 +229,8 @@ def ld_decay(
         title=f"Decay of {statistic}: mean of {number(len(value), 'pair')} in {bins} bins",
         xlabel="distance between the variants (kb)",
         ylabel=f"mean {statistic}",
-        ylim=(0, None),
+        # Means of a signed statistic, or of a difference, may be negative.
+        ylim=(min(0.0, float(np.nanmin(columns["mean"], initial=0))), None),
         logx=log,
         frame_width=WIDTH,
         frame_height=260,

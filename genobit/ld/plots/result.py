@@ -44,8 +44,12 @@ def computed(result: xr.DataArray) -> tuple[xr.DataArray, Scale]:
 
 def is_one_set(result: xr.DataArray) -> bool:
     """Return whether an LD result with positions is of one set of variants with itself."""
-    first, second = (result[f"variant_position_{side}"].values for side in (0, 1))
-    return np.array_equal(first, second) and len(first) > 1
+    for name in ("variant_position", "variant_contig", "variant_id"):
+        if name == "variant_position" or {f"{name}_0", f"{name}_1"} <= {*result.coords}:
+            first, second = (result[f"{name}_{side}"].values for side in (0, 1))
+            if not np.array_equal(first, second):
+                return False
+    return result.shape[0] > 1
 
 
 def genes_over(result: xr.DataArray, genes: Any, side: int = 1) -> tuple[pd.DataFrame, str]:

@@ -106,14 +106,18 @@ class FilterMethods:
             msg = "filter() has no threshold: give min_maf=, max_missing=, max_sample_missing= or "
             raise ValueError(msg + "min_hwe=, or passed=True")
         given, removed = self._ds, []
+        # Of an earlier call.
+        given = given.drop_attrs(deep=False).assign_attrs(
+            {k: v for k, v in given.attrs.items() if not str(k).startswith("removed_by_")}
+        )
         if passed:
             of_file = read_passed(given)
             lost = int((~of_file).sum())
             removed.append(Removed("passed=True", lost, of_file.size, model.VARIANTS))
             given = packed.isel(given, of_file, None)
         if rules.thresholds():
-            if min_hwe is not None:
-                require_diploid(given, "min_hwe=", "leave it out")
+            if min_hwe is not None or hwe_samples is not None:
+                require_diploid(given, "a Hardy-Weinberg test", "leave out min_hwe=, hwe_samples=")
             ds, layout, planes = dosages_of(given)
             kinds = kinds_of(ds, autosomes, haploid=is_haploid(given))
             roles = read_roles(ds, founders=founders, tested=hwe_samples)

@@ -86,6 +86,9 @@ class Member(traitlets.Int[Any, Any]):
 
     def validate(self, obj: Any, value: Any) -> Any:
         """Find the position of an id."""
+        if isinstance(value, bool | np.bool_):
+            msg = f"{self.name}={value!r} is not a position or an id: give one of them"
+            raise traitlets.TraitError(msg)
         if is_names(value):
             value = place_of(obj, value, self._along(obj), str(self.name))
         return super().validate(obj, value)
