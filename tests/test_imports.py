@@ -85,5 +85,5 @@ def test_layers__are_all_in_the_table_for_contributors():
     # What is imported, which is a wheel where that is tested, with its own copies of two folders.
     package = Path(genobit.__file__).parent
     found = {path.stem for path in package.iterdir() if path.suffix in {"", ".py"}}
-    others = {"__init__", "__pycache__", "_benchmarks", "_notebooks"}
+    others = {"__init__", "__pycache__", "_benchmarks", "_compiled", "_notebooks"}
     assert modules == found - others
