@@ -20,10 +20,10 @@ def is_difference(
 ) -> bool:
     """Return whether values of pairs are a difference of two results.
 
-    ``least`` and ``most`` are the ends of the statistic. Differences of a statistic that is never
-    negative have negative values. In a matrix of ``one_set`` with itself, each member has
-    a positive correlation or relationship with itself, and in a difference 0 or negative ones.
-    Values that no difference has, such as twice a statistic, are none.
+    ``least`` and ``most`` are the ends of the statistic: values outside are none of it. In a matrix
+    of ``one_set`` with itself, each member has a positive correlation or relationship with itself,
+    and in a difference 0 or a negative one. Of a statistic that is never negative, only the ends
+    count, because users fill its diagonal with 0.
 
     Examples
     --------
@@ -34,14 +34,11 @@ def is_difference(
     if not values.size:
         return False
     # fmin and fmax skip NaN. A relationship without ends takes no pass over its pairs.
-    if np.isfinite(least) or np.isfinite(most):
-        low, high = (float(f.reduce(values, axis=None)) for f in (np.fmin, np.fmax))
-        reach = most - max(least, -most) + _SLACK * most
-        if low < -reach or high > reach:
-            return False
-        if least >= 0 or high > most + _SLACK * most or low < least - _SLACK:
-            return low < min(least, 0) - _SLACK or (least < 0 and high > most + _SLACK)
-    if not one_set:
+    if np.isfinite(least) and np.fmin.reduce(values, axis=None) < least - _SLACK:
+        return True
+    if np.isfinite(most) and np.fmax.reduce(values, axis=None) > most + _SLACK * most:
+        return True
+    if not one_set or least >= 0:
         return False
     own = np.diagonal(values)
     own = own[~np.isnan(own)]
