@@ -90,7 +90,9 @@ def test_filter__keeps_common_variants_and_called_samples(form: str) -> None:
     assert kept.sample_id.values.tolist() == ds.sample_id.values[people].tolist()
     assert kept.variant_id.values.tolist() == ds.variant_id.values[variants].tolist()
     assert ("plane_alt" in kept) == form.startswith("planes")
-    with pytest.raises(ValueError, match="min_hwe= needs diploid genotypes, and these are haploid"):
+    with pytest.raises(
+        ValueError, match="a Hardy-Weinberg test needs diploid genotypes, and these are haploid"
+    ):
         FORMS[form](ds).genobit.filter(min_hwe=0.01)
     with pytest.raises(ValueError, match="hwe_samples= needs diploid genotypes"):
         FORMS[form](ds).genobit.variant_stats(hwe_samples=ds.sample_sex == 1)
@@ -179,7 +181,7 @@ def test_pca__is_of_dosages_0_and_1(form: str, method: str) -> None:
 def test_project__takes_components_of_the_same_ploidy() -> None:
     ds = haploid()
     twice = ds.isel(ploidy=[0, 0])
-    with pytest.raises(ValueError, match="ploidy 2, and these have ploidy 1: take haploid"):
+    with pytest.raises(ValueError, match="ploidy 2, and these have ploidy 1: take each haploid"):
         ds.genobit.project(twice.genobit.pca(2))
     with pytest.raises(ValueError, match="ploidy 1, and these have ploidy 2"):
         twice.genobit.project(ds.genobit.pca(2))
