@@ -204,7 +204,7 @@ def plane_names(ds: xr.Dataset, layout: Layout) -> list[str]:
 
 
 def _dosages(planes: dict[str, da.Array], layout: Layout) -> tuple[Layout, dict[str, da.Array]]:
-    from genobit.engine.schedule.packing import as_dosages
+    from genobit.engine.schedule.planes import as_dosages
 
     model.require_diploid("the packed Dataset", layout.ploidy)
     samples = layout.bits // 2
@@ -220,7 +220,7 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
 
     from genobit.data.guards.planes import guarded_plane
     from genobit.engine.schedule.blocks import in_chunks
-    from genobit.engine.schedule.packing import sound
+    from genobit.engine.schedule.planes import sound
 
     planes = {}
     for name in plane_names(ds, layout):
@@ -244,7 +244,7 @@ def _as_slice(positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
 def _isel_bits(
     ds: xr.Dataset, layout: Layout, positions: NDArray[np.int64]
 ) -> tuple[xr.Dataset, Layout]:
-    from genobit.engine.schedule.packing import select_bits
+    from genobit.engine.schedule.planes import select_bits
 
     if not positions.size:
         msg = f"{layout.along}= selects none of the {ds.sizes[layout.along]} {layout.along}"

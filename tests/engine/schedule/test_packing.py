@@ -7,13 +7,13 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from genobit.engine.bits.layout import Layout, tail_mask, words_for
+from genobit.engine.bits.layout import Layout
 from genobit.engine.options import set_options
 from genobit.engine.schedule import packing
 from genobit.engine.schedule.blocks import joined
 from tests.cohorts import random_calls
 from tests.laziness import raise_if_dask_computes
-from tests.reference import bits_of, dosages, haplotypes, words_of
+from tests.reference import dosages, words_of
 
 
 def pack(calls: np.ndarray, layout: Layout, chunks: tuple[int, ...]) -> packing.DaskPlanes:
@@ -69,30 +69,3 @@ def test_row_chunk__is_whole_words_and_fits_memory() -> None:
                 assert rows % 64 == 0
                 assert 64 <= rows <= max(size, 64)
                 assert rows == 64 or rows * row <= packing._CHUNK_BYTES
-
-
-@pytest.mark.parametrize("samples", [31, 32, 33, 64, 65, 96])
-@pytest.mark.parametrize("called", [True, False])
-def test_as_dosages__of_haplotypes_pads_with_zeros(samples: int, called: bool) -> None:
-    calls = random_calls(4, 30, samples, missing=0.2 if called else 0)
-    h = haplotypes(calls)
-    planes = {"alt": da.from_array(words_of(h == 1), chunks=(7, 1))}
-    if called:
-        planes["called"] = da.from_array(words_of(~np.isnan(h)), chunks=(7, 1))
-    found = packing.as_dosages(planes, samples)
-    assert set(found) == {"carrier", "hom_alt", *(["called"] if called else [])}
-    g = dosages(calls)
-    for name, right in (("carrier", g >= 1), ("hom_alt", g == 2), ("called", ~np.isnan(g))):
-        if name in found:
-            assert found[name].shape == (30, words_for(samples))
-            np.testing.assert_array_equal(found[name], words_of(right))
-            assert not (found[name][:, -1].compute() & ~tail_mask(samples)).any()
-
-
-def test_select_bits__of_planes_in_chunks_of_words() -> None:
-    x = np.random.default_rng(1).integers(0, 2, (20, 200)).astype(bool)
-    bits = np.array([199, 0, 64, 64, 63])
-    with raise_if_dask_computes():
-        found = packing.select_bits(da.from_array(words_of(x), chunks=(6, 1)), bits)
-    np.testing.assert_array_equal(bits_of(found.compute(), 5), x[:, bits])
-    assert found.chunks == ((6, 6, 6, 2), (1,))
