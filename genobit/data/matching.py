@@ -339,3 +339,35 @@ def _require_one_place(
             )
             raise ValueError(msg)
         known = pd.concat([known, mine[~mine.index.isin(known.index)]]) if len(known) else mine
+
+
+def require_distinct(datasets: Sequence[xr.Dataset], contigs: list[Contigs] | None) -> None:
+    """Raise ValueError for a variant with the same place, id and alleles in two Datasets."""
+    along = places_of(datasets, contigs)
+    if along is None or contigs is None:
+        return
+    owners = [pd.Series(k, pd.unique(each)) for k, each in enumerate(along)]
+    counts = pd.concat(owners).index.value_counts()
+    several = counts.index[counts > 1]
+    tables = []
+    for k, (ds, places) in enumerate(zip(datasets, along, strict=True)):
+        row = np.flatnonzero(np.isin(places, several) & is_placed(places, contigs[0]))
+        some = ds.isel(variants=row)
+        ids = labels.ids(some, model.VARIANTS)
+        table = pd.DataFrame({"owner": k, "row": row, "place": places[row], "name": "."})
+        if ids is not None:
+            table["name"] = np.where(np.isin(ids, NO_ID), ".", ids)
+        if model.VARIANT_ALLELE in ds.variables:
+            table["alleles"] = [on_both_strands(x) for x in labels.allele_names(some).tolist()]
+        tables.append(table)
+    key = ["place", "name", *({"alleles"} & set(tables[0]))]
+    found = pd.concat(tables).drop_duplicates([*key, "owner"])
+    again = found[found.duplicated(key)]
+    if len(again):
+        two = again.iloc[0]
+        one = found.merge(again.iloc[:1][key], on=key).iloc[0]
+        msg = (
+            f"variant {two['name']!r} at variants={two.row} of datasets[{two.owner}] is also in "
+            f"datasets[{one.owner}], at variants={one.row}: select variants that do not overlap"
+        )
+        raise ValueError(msg)

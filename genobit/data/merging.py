@@ -10,14 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import columns, labels, model
-from genobit.data.matching import (
-    NO_ID,
-    Matched,
-    first_known,
-    is_placed,
-    on_both_strands,
-    places_of,
-)
+from genobit.data.matching import NO_ID, Matched, first_known
 from genobit.data.strands import align_all
 
 if TYPE_CHECKING:
@@ -28,22 +21,27 @@ if TYPE_CHECKING:
     from genobit.data.contigs import Contigs
     from genobit.data.strands import Cohorts
 
-_FILTERS, _FILTER_ID, _FILTER_TEXT = "filters", "filter_id", "filter_description"
 _OWN = {
-    model.CALL_GENOTYPE, model.VARIANT_ID, model.VARIANT_CONTIG, model.CONTIG_ID,
-    model.VARIANT_ALLELE, model.SAMPLE_ID, model.VARIANTS, model.SAMPLES,
+    model.CALL_GENOTYPE, model.VARIANT_CONTIG, model.CONTIG_ID, model.SAMPLE_ID, model.VARIANTS,
+    model.SAMPLES,
 }  # fmt: skip
 """Variables with a rule of their own."""
-_PLACES = (model.VARIANT_POSITION, model.VARIANT_GENETIC_POSITION)
-"""Small labels that are computed if they are lazy; a field of a file takes a pass over it."""
+_OF_ALL = {model.VARIANT_ALLELE, model.VARIANT_CONTIG, model.VARIANT_POSITION}
+"""Labels that no variant may lack."""
+_COMPUTED = {model.VARIANT_ID, model.VARIANT_GENETIC_POSITION, *_OF_ALL}
+"""Labels that are computed if they are lazy; a field of a file takes a pass over it."""
 _OF_ALLELES = {
     "call_dosage", "call_DS", "call_HDS", "call_genotype_probability", "call_GP", "call_GL",
     "call_PL", "call_AD", "variant_AF", "variant_AC", "variant_MAF", "variant_allele_frequency",
     "variant_allele_count",
 }  # fmt: skip
 """Fields of VCF and sgkit whose values depend on the order of the alleles."""
-_MISSING = {"b": False, "i": -1, "f": np.nan, "O": "."}
-"""Missing values of fields of variants by type, as VCF Zarr has them."""
+MISSING = {"b": False, "i": -1, "f": np.nan, "O": "."}
+"""Missing values of fields by type, as VCF Zarr has them."""
+_MISSING_LABEL = {"M": np.datetime64("NaT"), "m": np.timedelta64("NaT"), "O": None}
+"""Missing values of labels of samples by type; NaN for numbers, as of a joined table."""
+_UNUSED = {"i": -2, "O": ""}
+"""Values behind the last of a variant by type, as VCF Zarr has them."""
 
 
 class Merged:
@@ -56,7 +54,7 @@ class Merged:
         matched: Matched,
         contigs: list[Contigs] | None,
     ) -> None:
-        self.parts, self.dim = _with_same_filters(parts), dim
+        self.parts, self.dim = parts, dim
         self.matched, self.places = matched, matched.places
         self.across = model.VARIANTS if dim == model.SAMPLES else model.SAMPLES
         self.contigs = contigs
@@ -129,7 +127,7 @@ class Merged:
     def add_labels(self) -> None:
         """Join all variables that are not along variants and samples."""
         self._add_samples()
-        self._add_variants()
+        self._add_contigs()
         for name in dict.fromkeys(str(name) for part in self.parts for name in part.variables):
             if name in _OWN or name in self.variables or name in self.left_out:
                 continue
@@ -166,36 +164,28 @@ class Merged:
     def _stack(self, name: str, given: Sequence[xr.Variable | None]) -> None:
         """Keep a variable along the joined dimension, missing where a Dataset lacks it."""
         known = [each for each in given if each is not None]
-        dims, attrs = (self.dim, *(d for d in known[0].dims if d != self.dim)), known[0].attrs
-        known = [each.transpose(*dims) for each in known]
-        dtype = np.dtype(object) if known[0].dtype.kind in "SUT" else known[0].dtype
-        missing = _MISSING.get(dtype.kind) if self.dim == model.VARIANTS else None
-        if name == model.VARIANT_POSITION and len(known) < len(given):
+        if name in _OF_ALL and len(known) < len(given):
             self.left_out[name] = "some Datasets lack it"
             return
-        width = max(each.shape[1:] for each in known)
-        if missing is not None:
-            rows = iter(known)
-            arrays = [
-                _padded(None if each is None else next(rows), part, width, dtype, missing)
-                for each, part in zip(given, self.parts, strict=True)
-            ]
-            lazy = any(each.chunks is not None for each in known)
-            found = (da if lazy else np).concatenate(arrays)
-            self.variables[name] = xr.Variable(dims, found, attrs, fastpath=True)
-            return
-        if len({each.shape[1:] for each in known}) > 1:
-            self.left_out[name] = "sizes differ"
-            return
-        places, start = [], 0
-        for part, each in zip(self.parts, given, strict=True):
-            size = part.sizes[self.dim]
-            places.append(np.full(size, -1) if each is None else np.arange(size) + start)
-            start += 0 if each is None else size
-        values = [_values(each, name) for each in known]
-        found = columns.taken(np.concatenate(values), np.concatenate(places), name)
+        dims, attrs = (self.dim, *(d for d in known[0].dims if d != self.dim)), known[0].attrs
+        values = [None if x is None else _values(x.transpose(*dims), name) for x in given]
+        arrays = [x for x in values if x is not None]
+        width, kind = max(x.shape[1:] for x in arrays), arrays[0].dtype.kind
+        fills = {**_MISSING_LABEL, **(MISSING if self.dim == model.VARIANTS else {})}
+        missing, dtype = fills.get(kind, np.nan), arrays[0].dtype if kind in fills else np.float64
+        if kind in "biu" and kind not in fills and len(known) < len(given):
+            # Refuse integers that float64 cannot hold.
+            values = [None if x is None else columns.floats(x, name) for x in values]
+        found = [
+            np.full((part.sizes[self.dim], *width), missing, dtype)
+            if x is None
+            else _padded(x, width, _UNUSED.get(kind, missing))
+            for x, part in zip(values, self.parts, strict=True)
+        ]
+        lazy = any(isinstance(x, da.Array) for x in found)
         # xarray would make NaN of None.
-        self.variables[name] = xr.Variable(dims, found, attrs, fastpath=True)
+        data = (da if lazy else np).concatenate(found)
+        self.variables[name] = xr.Variable(dims, data, attrs, fastpath=True)
 
     def _share(self, name: str, given: Sequence[xr.Variable | None]) -> None:
         """Keep a variable that is equal in all Datasets that have it, else leave it out."""
@@ -207,20 +197,26 @@ class Merged:
             else:
                 self.left_out[name] = "differs"
             return
-        if name not in _PLACES and any(each.chunks is not None for each in known):
+        if name not in _COMPUTED and any(each.chunks is not None for each in known):
             self.left_out[name] = "not computed yet"
             return
-        axis = first.get_axis_num(self.across)
-        values = [np.moveaxis(_values(each, name), axis, 0) for each in known]
+        dims = (self.across, *(d for d in first.dims if d != self.across))
+        values = [np.asarray(_values(each.transpose(*dims), name)) for each in known]
         places = [p for p, each in zip(self.places, given, strict=True) if each is not None]
+        if name == model.VARIANT_ID:
+            # The first id that is a name.
+            pairs = zip(values, places, strict=True)
+            places = [np.where(np.isin(x[place], NO_ID), -1, place) for x, place in pairs]
         found = first_known(values, places)
         for each, place in zip(values[1:], places[1:], strict=True):
-            if not _same(found[place >= 0], each[place[place >= 0]]):
+            if name != model.VARIANT_ID and not _same(found[place >= 0], each[place[place >= 0]]):
                 self.left_out[name] = "differs"
                 return
         rows = np.where(np.max(places, axis=0) < 0, -1, np.arange(len(found)))
-        found = np.moveaxis(columns.taken(found, rows, name), 0, axis)
-        self.variables[name] = xr.Variable(first.dims, found, first.attrs, fastpath=True)
+        data = columns.taken(found, rows, name)
+        if name == model.VARIANT_ID:
+            data[rows < 0] = NO_ID[1]
+        self.variables[name] = xr.Variable(dims, data, first.attrs, fastpath=True)
 
     def _add_samples(self) -> None:
         """Join the ids of the samples."""
@@ -237,44 +233,19 @@ class Merged:
             found, attrs = _sample_ids(self.parts, ids)
         self.variables[name] = xr.Variable(model.SAMPLES, found, attrs)
 
-    def _add_variants(self) -> None:
-        """Join ids, contigs and alleles of the variants."""
-        along = self.dim == model.VARIANTS
-        ids = [labels.ids(part, model.VARIANTS) for part in self.parts]
-        if along and self.contigs is not None:
-            _require_no_variant_twice(self.parts, self.contigs)
-        if any(each is not None for each in ids):
-            known = [
-                np.full(part.sizes[model.VARIANTS], ".", object) if each is None else each
-                for part, each in zip(self.parts, ids, strict=True)
-            ]
-            found = np.concatenate(known) if along else _first_named(known, self.places)
-            self.variables[model.VARIANT_ID] = xr.Variable(model.VARIANTS, found)
-        if self.contigs is not None:
-            numbers = [each.numbers for each in self.contigs]
-            found = np.concatenate(numbers) if along else first_known(numbers, self.places)
-            self.variables[model.VARIANT_CONTIG] = xr.Variable(
-                model.VARIANTS, found.astype(np.int32)
-            )
-            self.variables[model.CONTIG_ID] = xr.Variable(model.CONTIGS, self.contigs[0].names)
-        elif any(model.VARIANT_CONTIG in part.variables for part in self.parts):
-            self.left_out[model.VARIANT_CONTIG] = "some Datasets lack it"
-        if along:
-            self._stack_alleles()
-
-    def _stack_alleles(self) -> None:
-        name = model.VARIANT_ALLELE
-        having = [name in part.variables for part in self.parts]
-        if not all(having):
-            if any(having):
-                self.left_out[name] = "some Datasets lack it"
+    def _add_contigs(self) -> None:
+        """Join the contigs of the variants."""
+        if self.contigs is None:
+            if any(model.VARIANT_CONTIG in part.variables for part in self.parts):
+                self.left_out[model.VARIANT_CONTIG] = "some Datasets lack it"
             return
-        names = [labels.allele_names(part) for part in self.parts]
-        width = max(each.shape[1] for each in names)
-        rows = [
-            np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values="") for each in names
-        ]
-        self.variables[name] = xr.Variable((model.VARIANTS, "alleles"), np.concatenate(rows))
+        numbers = [each.numbers for each in self.contigs]
+        along = self.dim == model.VARIANTS
+        found = np.concatenate(numbers) if along else first_known(numbers, self.places)
+        self.variables |= {
+            model.VARIANT_CONTIG: xr.Variable(model.VARIANTS, found.astype(np.int32)),
+            model.CONTIG_ID: xr.Variable(model.CONTIGS, self.contigs[0].names),
+        }
 
 
 def _kind(variable: xr.Variable, name: str) -> str:
@@ -291,27 +262,19 @@ def _kind(variable: xr.Variable, name: str) -> str:
     return "" if not known.size else "text" if labels.is_text(known) else "other"
 
 
-def _padded(
-    variable: xr.Variable | None,
-    part: xr.Dataset,
-    width: tuple[int, ...],
-    dtype: np.dtype[Any],
-    missing: Any,
-) -> Any:
-    """Return values of variants with as many columns as all files have; missing without any."""
-    if variable is None:
-        return np.full((part.sizes[model.VARIANTS], *width), missing, dtype)
-    values = variable.data if variable.chunks is not None else _values(variable, "")
+def _padded(values: Any, width: tuple[int, ...], fill: Any) -> Any:
+    """Return values with as many columns as the Dataset that has most."""
     lacking = [(0, 0), *((0, w - n) for w, n in zip(width, values.shape[1:], strict=True))]
-    if not any(b for _, b in lacking):
+    if not any(after for _, after in lacking):
         return values
-    fill = {"i": -2, "O": ""}.get(dtype.kind, missing)
-    pad: Any = da.pad if variable.chunks is not None else np.pad
+    pad: Any = da.pad if isinstance(values, da.Array) else np.pad
     return pad(values, lacking, constant_values=fill)
 
 
-def _values(variable: xr.Variable, name: str) -> NDArray[Any]:
-    """Return values; text of any type becomes objects of str."""
+def _values(variable: xr.Variable, name: str) -> Any:
+    """Return values, lazy ones as they are; text of any type becomes objects of str."""
+    if variable.chunks is not None and name not in _COMPUTED:
+        return variable.data
     found = labels.decoded(variable.values, name)
     return found.astype(object) if found.dtype.kind in "UT" else found
 
@@ -319,19 +282,6 @@ def _values(variable: xr.Variable, name: str) -> NDArray[Any]:
 def _same(ours: NDArray[Any], theirs: NDArray[Any]) -> bool:
     equal = np.asarray(ours == theirs) | (np.asarray(pd.isna(ours)) & np.asarray(pd.isna(theirs)))
     return bool(equal.all())
-
-
-def _first_named(
-    ids: Sequence[NDArray[np.object_]], places: list[NDArray[np.intp]]
-) -> NDArray[np.object_]:
-    """Return the first id of each variant that is a name."""
-    named = [
-        np.where((place >= 0) & ~np.isin(each[place], NO_ID), place, -1)
-        for each, place in zip(ids, places, strict=True)
-    ]
-    found = first_known(ids, named)
-    found[np.max(named, axis=0) < 0] = "."
-    return found
 
 
 def _sample_ids(
@@ -375,64 +325,3 @@ def _sample_ids(
         )
         raise ValueError(msg)
     return full, dict(labels.JOINED)
-
-
-def _require_no_variant_twice(parts: Sequence[xr.Dataset], contigs: list[Contigs]) -> None:
-    """Raise ValueError for a variant with the same place, id and alleles in two Datasets."""
-    along = places_of(parts, contigs)
-    if along is None:
-        return
-    owners = [pd.Series(k, pd.unique(each)) for k, each in enumerate(along)]
-    counts = pd.concat(owners).index.value_counts()
-    several = counts.index[counts > 1]
-    tables = []
-    for k, (part, places) in enumerate(zip(parts, along, strict=True)):
-        row = np.flatnonzero(np.isin(places, several) & is_placed(places, contigs[0]))
-        some = part.isel(variants=row)
-        ids = labels.ids(some, model.VARIANTS)
-        table = pd.DataFrame({"owner": k, "row": row, "place": places[row], "name": "."})
-        if ids is not None:
-            table["name"] = np.where(np.isin(ids, NO_ID), ".", ids)
-        if model.VARIANT_ALLELE in part.variables:
-            table["alleles"] = [on_both_strands(x) for x in labels.allele_names(some).tolist()]
-        tables.append(table)
-    key = ["place", "name", *({"alleles"} & set(tables[0]))]
-    found = pd.concat(tables).drop_duplicates([*key, "owner"])
-    again = found[found.duplicated(key)]
-    if len(again):
-        two = again.iloc[0]
-        one = found.merge(again.iloc[:1][key], on=key).iloc[0]
-        msg = (
-            f"variant {two['name']!r} at variants={two.row} of datasets[{two.owner}] is also in "
-            f"datasets[{one.owner}], at variants={one.row}: select variants that do not overlap"
-        )
-        raise ValueError(msg)
-
-
-def _with_same_filters(parts: Sequence[xr.Dataset]) -> list[xr.Dataset]:
-    """Return the Datasets with the filters of all of them; one without has failed none."""
-    having = [part for part in parts if _FILTER_ID in part.variables]
-    every: dict[str, str] = {}
-    for part in having:
-        ids = labels.text(part[_FILTER_ID].values, _FILTER_ID).tolist()
-        texts = labels.texts_along(part, _FILTER_TEXT, _FILTERS)
-        for name, text in zip(ids, [""] * len(ids) if texts is None else texts, strict=True):
-            every[name] = every.get(name) or text
-    found = []
-    for part in parts:
-        new: dict[str, Any] = {}
-        ids = labels.texts_along(part, _FILTER_ID, _FILTERS)
-        if every and (ids is None or ids.tolist() != list(every)):
-            places = pd.Index([] if ids is None else ids, dtype=object).get_indexer(list(every))
-            passed = np.zeros((part.sizes[model.VARIANTS], len(every)), bool)
-            if ids is not None and "variant_filter" in part:
-                old = part["variant_filter"].transpose(model.VARIANTS, _FILTERS).values
-                passed[:, places >= 0] = old[:, places[places >= 0]]
-            new = {
-                _FILTER_ID: (_FILTERS, np.array(list(every), object)),
-                _FILTER_TEXT: (_FILTERS, np.array(list(every.values()), object)),
-                "variant_filter": ((model.VARIANTS, _FILTERS), passed),
-            }
-        found.append(part.drop_dims(_FILTERS).assign(new) if new and ids is not None
-                     else part.assign(new))  # fmt: skip
-    return found

@@ -6,6 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
+
+from genobit.data import labels, model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,3 +58,35 @@ def filter_table(found: Sequence[Sequence[str]]) -> tuple[list[str], NDArray[np.
     names = list(dict.fromkeys([PASS, *(name for some in found for name in some)]))
     table = np.array([[name in some for name in names] for some in found], bool)
     return names, table.reshape(len(found), len(names))
+
+
+def with_same_filters(parts: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """Return Datasets with the filters of all of them; one without filters has failed none."""
+    every: dict[str, str] = {}
+    known = [labels.texts_along(part, "filter_id", "filters") for part in parts]
+    for part, ids in zip(parts, known, strict=True):
+        if ids is not None:
+            texts = labels.texts_along(part, "filter_description", "filters")
+            texts = np.full(ids.size, "", object) if texts is None else texts
+            every |= {name: every.get(name) or text for name, text in zip(ids, texts, strict=True)}
+    if not every:
+        return list(parts)
+    found = []
+    for part, ids in zip(parts, known, strict=True):
+        if ids is None or "variant_filter" not in part:
+            passed = xr.DataArray(
+                np.zeros((part.sizes[model.VARIANTS], len(every)), bool),
+                dims=(model.VARIANTS, "filters"),
+            )
+        else:
+            named = part["variant_filter"].assign_coords(filters=ids)
+            passed = named.reindex(filters=list(every), fill_value=False).drop_vars("filters")
+        rest = part.drop_dims("filters", errors="ignore")
+        found.append(
+            rest.assign(
+                variant_filter=passed,
+                filter_id=("filters", np.array(list(every), object)),
+                filter_description=("filters", np.array(list(every.values()), object)),
+            )
+        )
+    return found

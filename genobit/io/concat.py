@@ -12,13 +12,19 @@ import xarray as xr
 
 from genobit.data import labels, model, packer
 from genobit.data.checks import check_one_of
-from genobit.data.matching import match_samples, match_variants, united_contigs
-from genobit.data.merging import Merged
+from genobit.data.matching import (
+    match_samples,
+    match_variants,
+    require_distinct,
+    united_contigs,
+)
+from genobit.data.merging import MISSING, Merged
 from genobit.engine.bits.layout import Layout
 from genobit.engine.own_words import own_words
 from genobit.engine.schedule import cohorts
 from genobit.engine.schedule.packing import joined_planes
 from genobit.io._chunks import variant_chunks
+from genobit.io._filters import with_same_filters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +35,6 @@ _ALLELE_1 = "allele 1 (variant_allele[:, 1])"
 _COUNTED = tuple(f"variants_{x}" for x in ("exchanged", "flipped", "ambiguous", "dropped"))
 _LISTED = 4
 """Most Datasets whose sizes a report lists."""
-_MISSING = {"b": False, "i": -1, "f": np.nan, "O": "."}
-"""Missing values of fields of calls by type, as VCF Zarr has them."""
 
 
 @own_words
@@ -133,10 +137,11 @@ def concat(
     if on is not None:
         check_one_of("on", on, ("id", "position"))
     given = list(_checked(datasets))
-    parts = [labels.plain(part) for part in given]
+    parts = with_same_filters([labels.plain(part) for part in given])
     contigs = united_contigs(parts)
     if dim == model.VARIANTS:
         matched = match_samples(parts, join)
+        require_distinct(parts, contigs)
     else:
         matched = match_variants(parts, contigs, join, on)
     merged = Merged(parts, dim, matched, contigs)
@@ -218,10 +223,10 @@ def _add_field(merged: Merged, name: str, given: list[xr.DataArray | None]) -> N
         merged.left_out[name] = "it has more dimensions"
     elif len({each.dtype for each in known}) > 1:
         merged.left_out[name] = "types differ"
-    elif known[0].dtype.kind not in _MISSING:
+    elif known[0].dtype.kind not in MISSING:
         merged.left_out[name] = "its type has no missing value"
     else:
-        missing = _MISSING[known[0].dtype.kind]
+        missing = MISSING[known[0].dtype.kind]
         arrays = [
             _taken(merged, each.transpose(model.VARIANTS, model.SAMPLES), k, missing)
             for k, each in enumerate(known)
