@@ -254,27 +254,8 @@ def _side_by_side(
 
 
 def _dataset(merged: Merged, given: list[xr.Dataset]) -> xr.Dataset:
-    """Return the joined Dataset with its report."""
-    each = [part.sizes[merged.dim] for part in merged.parts]
-    sizes = " + ".join(f"{size:,}" for size in each)
-    if len(each) > _LISTED:
-        sizes = f"{sum(each):,}, from {len(each)} Datasets,"
-    shared = merged.places[0].size
-    line = f"{sizes} {merged.dim}; {shared:,} {merged.across} by {merged.matched.by}"
-    if merged.matched.note:
-        line += f", {merged.matched.note}"
-    if merged.cohorts is not None:
-        counts = merged.counts
-        line += (
-            f"; alleles exchanged in {counts['variants_exchanged']:,}, strand flipped in "
-            f"{counts['variants_flipped']:,}, ambiguous in {counts['variants_ambiguous']:,} (both "
-            f"strands fit, such as A/T; taken as they are), {counts['variants_dropped']:,} dropped"
-        )
-    elif merged.dim == model.SAMPLES:
-        line += "; alleles are not compared, because no Dataset has variant_allele"
-    if merged.left_out:
-        names = ", ".join(f"{name} ({why})" for name, why in merged.left_out.items())
-        line += f"; left out: {names}"
+    """Return the joined Dataset; its report is logged."""
+    line = _report(merged)
     doubtful = merged.counts.get("variants_ambiguous", 0) or merged.left_out or merged.matched.note
     logging.getLogger("genobit").log(logging.WARNING if doubtful else logging.INFO, line)
     coords = [name for name in merged.variables if any(name in ds.coords for ds in given)]
@@ -298,6 +279,31 @@ def _dataset(merged: Merged, given: list[xr.Dataset]) -> xr.Dataset:
         if name in joined and all(dim in ds.indexes for ds in given)
     }
     return joined.assign_coords(indexed)
+
+
+def _report(merged: Merged) -> str:
+    """Return a line that counts members and changed alleles, and names what is left out."""
+    each = [part.sizes[merged.dim] for part in merged.parts]
+    sizes = " + ".join(f"{size:,}" for size in each)
+    if len(each) > _LISTED:
+        sizes = f"{sum(each):,}, from {len(each)} Datasets,"
+    shared = merged.places[0].size
+    line = f"{sizes} {merged.dim}; {shared:,} {merged.across} by {merged.matched.by}"
+    if merged.matched.note:
+        line += f", {merged.matched.note}"
+    if merged.cohorts is not None:
+        counts = merged.counts
+        line += (
+            f"; alleles exchanged in {counts['variants_exchanged']:,}, strand flipped in "
+            f"{counts['variants_flipped']:,}, ambiguous in {counts['variants_ambiguous']:,} (both "
+            f"strands fit, such as A/T; taken as they are), {counts['variants_dropped']:,} dropped"
+        )
+    elif merged.dim == model.SAMPLES:
+        line += "; alleles are not compared, because no Dataset has variant_allele"
+    if merged.left_out:
+        names = ", ".join(f"{name} ({why})" for name, why in merged.left_out.items())
+        line += f"; left out: {names}"
+    return line
 
 
 def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlanes | None:
