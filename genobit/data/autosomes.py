@@ -83,8 +83,10 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     - Names of the contigs to use.
     - False: every variant.
 
-    Haploid genotypes have one copy of each chromosome, so every variant is used unless contigs are
-    named. ``variant_contig`` names the contigs, as text or as numbers into ``contig_id``. If the
+    Haploid genotypes have one copy of each chromosome. They use every variant unless contigs are
+    named.
+
+    ``variant_contig`` names the contigs, as text or as numbers into ``contig_id``. If the
     Dataset has no contig names, every variant is used.
 
     Raises TypeError for any other argument. Raises ValueError for a chromosome number that the

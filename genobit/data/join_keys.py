@@ -60,7 +60,7 @@ class Keys(NamedTuple):
     contigs: list[str]
     """Names of the contigs of the Dataset."""
     data: xr.Dataset | xr.DataArray
-    """What the user joins to."""
+    """Data that get the columns."""
 
     def named(self) -> str:
         """Return the variables of the key, for messages."""

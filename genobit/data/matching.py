@@ -33,7 +33,7 @@ class Matched(NamedTuple):
     """The label that matches them."""
     places: Places
     note: str = ""
-    """What looks doubtful, for the report."""
+    """Doubtful matches, for the report."""
 
 
 class _Keys(NamedTuple):

@@ -151,8 +151,9 @@ class Cohorts(NamedTuple):
     alleles: NDArray[np.object_]
     """Joined alleles (variants, alleles); "" for none."""
     codes: list[NDArray[np.int16]]
-    """Index into ``alleles`` for each allele of each file (variants, its alleles). `UNNAMED` if the
-    file does not name the allele and another one does: no call may have it."""
+    """Index into ``alleles`` for each allele of each file (variants, its alleles).
+
+    `UNNAMED` if only another file names the allele: no call may have it."""
     exchanged: NDArray[np.int64]
     """Number of files in which `Aligned.exchanged` is true (variants,); likewise the others."""
     flipped: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Differences of two results: recognise them, and name and colour them as what they are.
+"""Recognise differences of two results, and name and colour them.
 
 Arithmetic of xarray keeps the name and the attributes of a result, so only values tell.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from genobit.visual.style import DIVERGING, Scale
 
-#: Share of the end of a statistic that rounding may add, and what it may leave of 0.
+#: Largest rounding error: relative to the end of a statistic, and beside 0.
 _SLACK, _ZERO = 1e-3, 1e-6
 
 
