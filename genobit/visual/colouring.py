@@ -15,7 +15,15 @@ from genobit.data import model
 from genobit.data.aligning import aligned
 from genobit.data.labels import decoded
 from genobit.engine.spelling import did_you_mean
-from genobit.visual.style import NO_VALUE_COLOUR, POINT_COLOUR, UPRIGHT_BAR, Hook
+from genobit.visual.style import (
+    NO_VALUE_COLOUR,
+    POINT_COLOUR,
+    UPRIGHT_BAR,
+    WIDTH,
+    Hook,
+    plain_frame,
+    shortened,
+)
 from genobit.visual.tokens import GROUPS, OTHER_GROUP
 
 if TYPE_CHECKING:
@@ -25,6 +33,8 @@ if TYPE_CHECKING:
 CODES = 8
 
 MISSING = "missing"
+#: Widths in pixels of a letter of a legend, and of a mark with the room around it.
+_LETTER, _SQUARE = 6.6, 34
 _MEANINGS = {"sample_sex": {0: "unknown", 1: "male", 2: "female"}}
 #: Identifiers of samples and internal variables.
 _NOT_COLOURS = {"sample_id", "sample_bit"}
@@ -282,16 +292,39 @@ def key_hook(colour: Colouring) -> Hook:
         figure = plot.state
         if any(isinstance(part, Legend) for part in figure.below):
             return
+        # Entries that are wider than the picture would lie outside of the page.
+        room = figure.frame_width or figure.width or WIDTH
+        named = {name: shortened(name, int((room - _SQUARE) / _LETTER)) for name in colours}
+        longest = max(map(len, [colour.name, *named.values()]))
+        columns = max(1, min(5, int(room / (_LETTER * longest + _SQUARE))))
         # A legend takes its marks from points; these are nowhere.
         look: dict[str, Any] = {"size": 9, "marker": "square", "line_color": None}
-        items = [
-            LegendItem(label=name, renderers=[figure.scatter([np.nan], [np.nan], color=c, **look)])
-            for name, c in colours.items()
-        ]
+        marks = {k: figure.scatter([np.nan], [np.nan], color=c, **look) for k, c in colours.items()}
+        items = [LegendItem(label=named[k], renderers=[mark]) for k, mark in marks.items()]
         legend = Legend(
-            items=items, title=colour.name, orientation="horizontal", ncols=5, border_line_alpha=0
+            items=items,
+            title=colour.name,
+            orientation="horizontal",
+            ncols=columns,
+            border_line_alpha=0,
         )
         figure.add_layout(legend, "below")
+
+    return hook
+
+
+def _in_order(colour: Colouring) -> Hook:
+    """Return a HoloViews hook that lists categories in their order, not in that of the points."""
+    first = {name: k for k, name in reversed(list(enumerate(colour.values)))}
+
+    def hook(plot: Any, _element: Any) -> None:
+        for legend in plot.state.legend:
+            marks = [mark for item in legend.items for mark in item.renderers][:1]
+            legend.items = [
+                LegendItem(label={"value": name}, renderers=marks, index=first[name])
+                for name in colour.colours
+                if name in first
+            ]
 
     return hook
 
@@ -299,7 +332,7 @@ def key_hook(colour: Colouring) -> Hook:
 def colour_options(colour: Colouring) -> dict[str, Any]:
     """Return HoloViews options that colour points by the column "colour".
 
-    They include a legend for categories and a colour bar for numbers.
+    They include a legend for categories, a colour bar for numbers, and hooks.
     """
     if colour.categorical:
         return {
@@ -307,6 +340,7 @@ def colour_options(colour: Colouring) -> dict[str, Any]:
             "cmap": colour.colours,
             "show_legend": bool(colour.name),
             "legend_position": "right",
+            "hooks": [plain_frame, _in_order(colour)],
             "legend_opts": {
                 "title": colour.name,
                 "background_fill_alpha": 0.0,
@@ -319,6 +353,7 @@ def colour_options(colour: Colouring) -> dict[str, Any]:
         "clim": colour.limits,
         "clipping_colors": {"NaN": NO_VALUE_COLOUR},
         "colorbar": True,
+        "hooks": [plain_frame],
         "clabel": colour.name,
         "colorbar_opts": UPRIGHT_BAR,
     }

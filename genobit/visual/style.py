@@ -123,6 +123,18 @@ def window_in_words(contig: str, positions: Sequence[int] | np.ndarray) -> str:
     return f"{place}{megabases(first, span)}–{megabases(last, span)} Mb"
 
 
+def bar_title(scale: Scale, height: int) -> str:
+    """Return the title of an upright colour bar, short where the name is longer than the bar.
+
+    Examples
+    --------
+    >>> bar_title(SCALES["r2"], 320), bar_title(SCALES["r2"], 100)
+    ('squared correlation r²', 'r²')
+    """
+    # A letter of a title is about 6.5 pixels wide.
+    return scale.name if 6.5 * len(scale.name) <= height else scale.label
+
+
 def shortened(text: str, most: int) -> str:
     """Return a text of at most this many letters, with an ellipsis if it is cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

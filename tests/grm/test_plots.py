@@ -64,6 +64,29 @@ def test_a_strip_has_a_legend_on_screen(values):
     assert not any(isinstance(part, Legend) for part in bare.below)
 
 
+@pytest.mark.parametrize("letters", [2, 27, 300])
+def test_a_legend_below_is_as_wide_as_its_picture(letters):
+    names = [f"{k:02d}".ljust(letters, "m") for k in range(12)]
+    grm = relationships(np.eye(12), sample_group=names)
+    figure = hv.render(grm_heatmap(grm, colour_by="group"))
+    (legend,) = [part for part in figure.below if isinstance(part, Legend)]
+    longest = max(len(item.label.value) for item in legend.items)
+    # A letter is 6 pixels wide, and a mark 20.
+    assert legend.ncols * (20 + 6 * longest) <= figure.frame_width
+    assert longest <= max(letters, len("4 others"))
+    assert legend.ncols == {2: 5, 27: 2, 300: 1}[letters]
+
+
+def test_a_legend_of_points_lists_groups_in_their_order():
+    groups = np.array(["c", "missing", "a", "b", "a"])
+    colour = colouring("group", np.where(groups == "missing", "", groups))
+    pcs = xr.Dataset({"scores": (("samples", "components"), np.eye(5)[:, :2])})
+    figure = hv.render(pca_scatter(pcs, colour_by=colour))
+    (legend,) = figure.legend
+    assert [item.label.value for item in legend.items] == ["a", "b", "c", "missing"]
+    assert [groups[item.index] for item in legend.items] == ["a", "b", "c", "missing"]
+
+
 class TestPairs:
     @pytest.mark.parametrize("n_samples", [1, 2, 3, 17])
     def test_values_and_their_samples(self, n_samples):

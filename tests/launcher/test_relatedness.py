@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from matplotlib.figure import Figure
 
 import genobit
 from genobit.launcher.relatedness import relatedness
+from genobit.pca.plots import paper_scatter
 from genobit.visual.paper.page import INCH, draw_on, page_of, write
 from tests.visual.texts import overlapping, texts_of
 
@@ -53,6 +55,26 @@ def test_groups_that_overlap_have_a_key(width: float) -> None:
     assert {text.get_text() for text in components.texts} == {"b"}
     named = page_of(relatedness(cohort(60), colour_by="population"), width).axes[0].child_axes[4]
     assert {text.get_text() for text in named.texts} == {"b", "P", "Q", "R"}
+
+
+@pytest.mark.parametrize("width", [90, 140, 180])
+def test_a_key_of_long_names_takes_no_room_of_the_panels(
+    width: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ds = cohort(60)
+    names = np.array([f"a population with a long name {k}" for k in range(8)], object)
+    ds["sample_population"] = ("samples", names[np.random.default_rng(0).integers(0, 8, 60)])
+    asked = Mock(wraps=paper_scatter.are_apart)
+    monkeypatch.setattr(paper_scatter, "are_apart", asked)
+    figure = page_of(relatedness(ds, colour_by="population"), width)
+    assert asked.call_count == 1
+    assert overlapping(figure) == []
+    key = [text for text in figure.axes[0].texts if text.get_text() in names]
+    assert len(key) == 8
+    components, kinship = (child.get_window_extent() for child in figure.axes[0].child_axes[4:])
+    assert components.height == pytest.approx(kinship.height)
+    usual = page_of(relatedness(ds), width).axes[0].child_axes[4].get_window_extent()
+    assert components.height == pytest.approx(usual.height)
 
 
 def test_other_contigs_are_left_out_of_all_panels_and_counted() -> None:

@@ -12,13 +12,17 @@ from genobit.visual.paper.key import draw_key, key_height
 from genobit.visual.paper.page import MARGIN, Paper, letter, panel, size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     import xarray as xr
     from matplotlib.axes import Axes
 
     from genobit.visual.colouring import Colouring
+
+    KeyIn = Callable[[float, float], Colouring | None]
+    #: Left, top, width and height in millimetres.
+    Box = tuple[float, float, float, float]
 
 #: From this width on, in millimetres, principal components and kinship stand beside the matrix.
 BESIDE_FROM = 140.0
@@ -43,19 +47,35 @@ class Relatedness:
 
     def paper(self) -> Paper:
         """Return the figure."""
-        return Paper(lambda axes: _draw(axes, self), lambda width: _height(width, self), whole=True)
+        key_in = key_of(self.pcs, self.chosen, *self.components)
+        return Paper(
+            lambda axes: _draw(axes, self, key_in),
+            lambda width: _height(width, self, key_in),
+            whole=True,
+        )
 
 
-def _height(width: float, drawn: Relatedness) -> float:
-    if width >= BESIDE_FROM:
-        side = _SIDE * width
-        return _HEAD + side + drawn.matrix.below(side)
-    side = width - BESIDE - 2 * MARGIN
-    panels = 0.5 * (width - LEFT - MARGIN)
-    return _HEAD + side + drawn.matrix.below(side) + 2 * (_HEAD + panels + BELOW)
+def _height(width: float, drawn: Relatedness, key_in: KeyIn) -> float:
+    beside = width >= BESIDE_FROM
+    side = _SIDE * width if beside else width - BESIDE - 2 * MARGIN
+    below = drawn.matrix.below(side)
+    height = _without_key(width, side, below, beside=beside)
+    (_, _, *size), _ = _boxes(width, height, side, below, beside=beside)
+    return height + _key_height(key_in(*size), size[0])
 
 
-def _draw(axes: Axes, drawn: Relatedness) -> None:
+def _without_key(width: float, side: float, below: float, *, beside: bool) -> float:
+    """Return the height of the page without the rows of a key."""
+    panels = 0.0 if beside else 2 * (_HEAD + 0.5 * (width - LEFT - MARGIN) + BELOW)
+    return _HEAD + side + below + panels
+
+
+def _key_height(key: Colouring | None, wide: float) -> float:
+    """Return the room for a key, of which the room above the panel holds a row."""
+    return max(key_height(key, wide) + 1.5 - _HEAD, 0.0)
+
+
+def _draw(axes: Axes, drawn: Relatedness, key_in: KeyIn) -> None:
     axes.set_axis_off()
     width, height = size_of(axes)
     beside = width >= min(BESIDE_FROM, 1.25 * height)
@@ -74,36 +94,34 @@ def _draw(axes: Axes, drawn: Relatedness) -> None:
     matrix = draw_matrix(axes, drawn.matrix, MARGIN, _HEAD, side)
     mark_selected(matrix, drawn.matrix.arranged, drawn.selected)
     letter(matrix, "a", left=_LETTERS - MARGIN - BESIDE)
-    first, second = _boxes(width, height, side, drawn.matrix.below(side), beside=beside)
-    _draw_components(axes, drawn, first)
+    below = drawn.matrix.below(side)
+    usual = min(height, _without_key(width, side, below, beside=beside))
+    (_, _, *size), _ = _boxes(width, usual, side, below, beside=beside)
+    key = key_in(*size)
+    rows = _key_height(key, size[0])
+    first, second = _boxes(width, height, side, below, rows, beside=beside)
+    _draw_components(axes, drawn, key, first)
     inner = panel(axes, *second)
     letter(inner, "c", left=_LETTERS - LEFT)
     label = drawn.chosen.name if drawn.chosen.categorical else ""
     draw_kinship(inner, drawn.pairs, drawn.groups, drawn.colours, label)
 
 
-def _draw_components(
-    axes: Axes, drawn: Relatedness, box: tuple[float, float, float, float]
-) -> None:
+def _draw_components(axes: Axes, drawn: Relatedness, key: Colouring | None, box: Box) -> None:
     """Draw principal components into a box, under the key of groups if these overlap."""
-    left, top, wide, tall = box
-    scores = drawn.pcs["scores"].transpose("samples", "components").values.astype("f8")
-    at, up = (scores[:, component - 1] for component in drawn.components)
-    key = key_of(drawn.chosen, at, up, (wide, tall))
-    # The room above the panel holds a row of the key.
-    lower = max(key_height(key, wide) + 1.5 - _HEAD, 0.0)
-    draw_key(axes, key, left, top + lower - key_height(key, wide) - 1.0, wide)
-    inner = panel(axes, left, top + lower, wide, tall - lower)
+    left, top, wide, _ = box
+    draw_key(axes, key, left, top - key_height(key, wide) - 1.0, wide)
+    inner = panel(axes, *box)
     letter(inner, "b", left=_LETTERS - LEFT)
     draw_scatter(inner, drawn.pcs, drawn.chosen, *drawn.components, named=key is None)
 
 
 def _boxes(
-    width: float, height: float, side: float, below: float, *, beside: bool
-) -> list[tuple[float, float, float, float]]:
-    """Return left, top, width and height of the two panels beside or below the matrix."""
+    width: float, height: float, side: float, below: float, rows: float = 0.0, *, beside: bool
+) -> tuple[Box, Box]:
+    """Return the panels beside or below the matrix, the first under a key of this height."""
     left = MARGIN + BESIDE + side + LEFT + MARGIN if beside else LEFT
-    top = _HEAD if beside else _HEAD + side + below + _HEAD
+    top = rows + (_HEAD if beside else _HEAD + side + below + _HEAD)
     wide = width - left - MARGIN
     tall = (height - top - _HEAD - 2 * BELOW) / 2
-    return [(left, top, wide, tall), (left, top + tall + BELOW + _HEAD, wide, tall)]
+    return (left, top, wide, tall), (left, top + tall + BELOW + _HEAD, wide, tall)

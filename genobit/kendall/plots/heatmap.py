@@ -318,7 +318,6 @@ def pair_scatter(
         ],
         nonselection_alpha=0.15,
         active_tools=["wheel_zoom"],
-        hooks=[plain_frame],
     )
 
 

@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.visual.differences import scale_with
-from genobit.visual.style import UPRIGHT_BAR, WIDTH, margins, number, palette, scale_of
+from genobit.visual.style import UPRIGHT_BAR, WIDTH, bar_title, margins, number, palette, scale_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,19 +48,20 @@ def ld_band(band: xr.DataArray) -> hv.Image:
     bounds = (-0.5, low, across * pixels.shape[1] - 0.5, low + down * len(pixels))
     value = hv.Dimension("value", label=scale.label)
     image = hv.Image(pixels, ["x", "y"], value, bounds=bounds, rtol=1)
+    height = max(160, min(WIDTH // 3, 4 * window))
     return image.opts(
         cmap=palette(scale),
         clim=scale.limits,
         clipping_colors={"NaN": "transparent"},
         colorbar=True,
-        clabel=scale.name,
+        clabel=bar_title(scale, height),
         colorbar_opts=UPRIGHT_BAR,
         title=title,
         xlabel="index of the variant",
         ylabel="variants apart",
         invert_yaxis=True,
         frame_width=WIDTH,
-        frame_height=max(160, min(WIDTH // 3, 4 * window)),
+        frame_height=height,
         default_tools=["save"],
         tools=["hover", "xpan", "xwheel_zoom", "xbox_zoom", "reset"],
         hooks=[margins],

@@ -15,6 +15,7 @@ from genobit.visual.style import (
     SELECTED_COLOUR,
     UPRIGHT_BAR,
     WIDTH,
+    bar_title,
     margins,
 )
 
@@ -190,7 +191,7 @@ def _image(drawing: Drawing, height: int) -> hv.Image:
         clim=drawing.limits,
         clipping_colors={"NaN": NO_VALUE_COLOUR, "min": "transparent"},
         colorbar=True,
-        clabel=scale.name,
+        clabel=bar_title(scale, height),
         colorbar_opts=UPRIGHT_BAR,
         xlabel=drawing.xlabel,
         ylabel=drawing.ylabel,

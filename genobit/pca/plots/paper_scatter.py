@@ -16,9 +16,11 @@ from genobit.visual.paper.key import draw_key, key_height
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.texts import block_size, left_out, lines_of, millimetres
 from genobit.visual.style import number
-from genobit.visual.tokens import AXIS_PT, LIGHT, NOTE_PT
+from genobit.visual.tokens import AXIS_PT, LIGHT, NOTE_PT, OTHER_GROUP
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray as xr
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
@@ -69,12 +71,11 @@ def paper_scatter(
     _check_components(pcs, x, y)
     colour = colouring_of(pcs, colour_by, "samples")
 
-    scores = pcs["scores"].transpose("samples", "components").values.astype("f8")
-    at, up = scores[:, x - 1], scores[:, y - 1]
+    key_in = key_of(pcs, colour, x, y)
 
     def key(width: float) -> Colouring | None:
         inside = width - LEFT - MARGIN
-        return key_of(colour, at, up, (inside, _RATIO * inside))
+        return key_in(inside, _RATIO * inside)
 
     def notes(width: float) -> list[str]:
         return lines_of(_notes(pcs, x, y), width - LEFT - MARGIN)
@@ -109,16 +110,37 @@ def paper_scatter(
 
 
 def key_of(
-    colour: Colouring, at: np.ndarray, up: np.ndarray, size: tuple[float, float]
-) -> Colouring | None:
-    """Return the colouring if it needs a key: groups that cannot be named on the data.
+    pcs: xr.Dataset, colour: Colouring, x: int, y: int
+) -> Callable[[float, float], Colouring | None]:
+    """Return a function of the width and height of a panel in millimetres.
 
-    at, up: (samples,) places in a panel of this size in millimetres.
+    It returns the colouring if that needs a key: groups that cannot be named on the data.
     """
-    if not (colour.categorical and colour.name):
-        return None
-    groups = colour.values.astype(str)
-    return None if are_apart(at, up, groups, list(colour.colours), size) else colour
+    at, up = _scores(pcs, x, y)
+    asked: dict[tuple[float, float], Colouring | None] = {}
+
+    def found(width: float, height: float) -> Colouring | None:
+        if not (colour.categorical and colour.name):
+            return None
+        # The rarest groups share a colour, and their common name tells nothing on the data.
+        if OTHER_GROUP in colour.colours.values():
+            return colour
+        for size, known in asked.items():
+            # The height of a page and its drawing ask for sizes that differ by rounding.
+            if np.allclose(size, (width, height), atol=1e-3):
+                return known
+        size = width, height
+        apart = are_apart(at, up, colour.values.astype(str), list(colour.colours), size)
+        asked[size] = None if apart else colour
+        return asked[size]
+
+    return found
+
+
+def _scores(pcs: xr.Dataset, x: int, y: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the samples along two components."""
+    scores = pcs["scores"].transpose("samples", "components").values.astype("f8")
+    return scores[:, x - 1], scores[:, y - 1]
 
 
 def _check_components(pcs: xr.Dataset, x: int, y: int) -> None:
@@ -132,9 +154,9 @@ def _check_components(pcs: xr.Dataset, x: int, y: int) -> None:
 
 def _notes(pcs: xr.Dataset, x: int, y: int) -> list[str]:
     """Return what the plot shows and what it leaves out."""
-    scores = pcs["scores"].transpose("samples", "components").values[:, [x - 1, y - 1]]
-    text = number(len(scores), "sample")
-    unseen = int((~np.isfinite(scores)).any(axis=1).sum())
+    scores = np.array(_scores(pcs, x, y))
+    text = number(scores.shape[1], "sample")
+    unseen = int((~np.isfinite(scores)).any(axis=0).sum())
     if unseen:
         text += f", {unseen:,} without scores"
     if "variants" in pcs.attrs:
@@ -152,8 +174,7 @@ def draw_scatter(
     named: bool = True,
 ) -> None:
     """Draw samples along two components into an empty axes, if ``named`` with names of groups."""
-    scores = pcs["scores"].transpose("samples", "components").values.astype("f8")
-    at, up = scores[:, x - 1], scores[:, y - 1]
+    at, up = _scores(pcs, x, y)
     each = one_colour_each(colour)
     # Drawn in the order of the data, the last group would hide others.
     order = np.random.default_rng(0).permutation(len(at))

@@ -11,7 +11,7 @@ from bokeh.models import HoverTool
 from genobit.data.aligning import aligned
 from genobit.data.labels import text
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
-from genobit.visual.style import number, plain_frame
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -99,7 +99,6 @@ def pca_scatter(
         default_tools=["save"],
         tools=["pan", "wheel_zoom", "lasso_select", "box_select", "reset", _hover(colour)],
         active_tools=["lasso_select", "wheel_zoom"],
-        hooks=[plain_frame],
     )
 
 

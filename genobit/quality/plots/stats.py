@@ -10,7 +10,14 @@ from bokeh.models import HoverTool
 
 from genobit.data.selection import names_along
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
-from genobit.visual.style import LEAD_COLOUR, POINT_COLOUR, few_marks, margins, number, plain_frame
+from genobit.visual.style import (
+    LEAD_COLOUR,
+    POINT_COLOUR,
+    few_marks,
+    margins,
+    number,
+    with_hooks,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -65,7 +72,7 @@ def sample_scatter(
     if colour.name:
         tips.append((colour.name, "@colour"))
     vdims = ["sample", hv.Dimension("colour", label=colour.name or "colour")]
-    return hv.Points(columns, ["call_rate", "het"], vdims).opts(
+    points = hv.Points(columns, ["call_rate", "het"], vdims).opts(
         **colour_options(colour),
         title=f"Call rate and heterozygosity of {number(len(columns['het']), 'sample')}",
         xlabel="call rate",
@@ -79,5 +86,5 @@ def sample_scatter(
         toolbar="above",
         default_tools=["save"],
         tools=["pan", "wheel_zoom", "reset", HoverTool(tooltips=tips)],
-        hooks=[plain_frame, few_marks],
     )
+    return with_hooks(points, few_marks)

@@ -15,6 +15,7 @@ from genobit.launcher.plots import (
     ld_track,
     ld_triangle,
 )
+from genobit.ld.plots.band import ld_band
 from genobit.ld.plots.shades import (
     BELOW,
     NO_VALUE,
@@ -411,3 +412,19 @@ def test_the_title_says_what_a_pixel_is(aggregate):
 def test_an_unknown_aggregate_is_refused():
     with pytest.raises(ValueError, match="use one of max, mean, sample"):
         ld_heatmap(ld_result(symmetric(4)), aggregate="median")
+
+
+@pytest.mark.parametrize("statistic", ["r2", "r2_em", "dprime_em"])
+@pytest.mark.parametrize("window", [2, 50, 100])
+def test_a_colour_bar_is_longer_than_its_title(statistic, window):
+    band = np.random.default_rng(0).uniform(-0.5, 0.5, (120, window))
+    matrix = ld_result(-symmetric(30), name=statistic)
+    for picture in (
+        ld_band(xr.DataArray(band, dims=("variants", "offsets"), name=statistic)),
+        ld_triangle(matrix),
+        ld_heatmap(matrix),
+    ):
+        figure = hv.render(picture)
+        (bar,) = figure.select({"type": ColorBar})
+        assert 6.2 * len(bar.title) <= figure.frame_height
+        assert scale_of(statistic).label in bar.title or scale_of(statistic).name in bar.title

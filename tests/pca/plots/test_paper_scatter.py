@@ -100,6 +100,16 @@ def test_small_groups_that_are_apart_are_named_on_the_data(n: int) -> None:
     assert {text.get_text() for text in axes.texts} == {"A", "B", "C"}
 
 
+def test_rare_groups_that_share_a_colour_have_a_key() -> None:
+    pcs = components(("A", "B", "C"), 10)
+    pcs["sample_population"] = ("samples", np.array([f"s{k}" for k in range(30)], object))
+    figure = page_of(paper_scatter(pcs, colour_by="population"), 90)
+    page = figure.axes[0]
+    assert not page.child_axes[0].texts
+    assert "22 others" in {text.get_text() for text in page.texts}
+    assert overlapping(figure) == []
+
+
 def test_points_have_the_colours_of_their_groups() -> None:
     pcs = components(("A", "B", "C"))
     axes = panel_of(pcs, colour_by="population", x=3, y=1)
