@@ -43,27 +43,26 @@ class Analysis(NamedTuple):
 class Needs(NamedTuple):
     """Requirements of a method of a Dataset with its default arguments."""
 
-    ploidy: int | None = 2
-    """Required ploidy of unpacked calls; None takes any."""
+    ploidies: tuple[int, ...] = (2,)
+    """Ploidies that will do; () takes any."""
     by_variants: bool = False
     """Whether rows of planes must be variants."""
     dosages: bool = False
-    """Whether haplotype planes must have ploidy 2."""
+    """Whether haplotype planes must have one of these ploidies."""
     calls: bool = False
     """Whether unpacked calls are required."""
     variable: str = ""
     """Name of a required variable."""
     phenotype: bool = False
     """Whether a variable along samples is required."""
-    haploid: bool = False
-    """Whether haploid genotypes will do."""
 
 
 _OF_VARIANTS = Needs(by_variants=True)
 _BY_POSITION = Needs(by_variants=True, variable=model.VARIANT_POSITION)
 _OF_SAMPLES = Needs(dosages=True)
 _OF_DOSAGES = Needs(by_variants=True, dosages=True)
-_OF_ALLELES = _OF_DOSAGES._replace(haploid=True)
+_OF_ALLELES = _OF_DOSAGES._replace(ploidies=(1, 2))
+_OF_SAMPLE_ALLELES = _OF_SAMPLES._replace(ploidies=(1, 2))
 
 
 class Method(NamedTuple):
@@ -82,7 +81,7 @@ METHODS = {
     "variant_stats": Method(_OF_ALLELES, "quality control"),
     "sample_stats": Method(_OF_ALLELES, "quality control"),
     "filter": Method(_OF_ALLELES, "quality control", "filter(min_maf=)"),
-    "mask_calls": Method(Needs(ploidy=None, calls=True)),
+    "mask_calls": Method(Needs(ploidies=(), calls=True)),
     "ld": Method(_OF_VARIANTS, "linkage"),
     "ld_pairs": Method(_OF_VARIANTS, _NEAR, "ld_pairs(threshold=)"),
     "ld_prune": Method(_OF_VARIANTS, _NEAR),
@@ -90,21 +89,21 @@ METHODS = {
     "ld_decay": Method(_BY_POSITION, _NEAR, "ld_decay(window)"),
     "ld_blocks": Method(_BY_POSITION._replace(dosages=True), _NEAR),
     "ld_score": Method(_OF_VARIANTS._replace(variable=model.VARIANT_GENETIC_POSITION), _NEAR),
-    "grm": Method(_OF_SAMPLES._replace(haploid=True), "relationships"),
+    "grm": Method(_OF_SAMPLE_ALLELES, "relationships"),
     "grm_pairs": Method(_OF_SAMPLES, "relationships"),
     "unrelated": Method(_OF_SAMPLES, "relationships"),
     "crossproduct": Method(_OF_SAMPLES),
-    "pca": Method(_OF_SAMPLES._replace(haploid=True), "principal components"),
-    "project": Method(_OF_SAMPLES._replace(haploid=True), "principal components", "project(pcs)"),
+    "pca": Method(_OF_SAMPLE_ALLELES, "principal components"),
+    "project": Method(_OF_SAMPLE_ALLELES, "principal components", "project(pcs)"),
     "kendall": Method(_OF_DOSAGES, "rank correlation"),
     "kendall_pairs": Method(_OF_DOSAGES, "rank correlation"),
     "epistasis": Method(
         _OF_DOSAGES._replace(phenotype=True), "interactions", "epistasis(phenotype)"
     ),
     "alignment": Method(
-        Needs(ploidy=1, calls=True), "parsimony", "alignment().genobit.parsimony(tree)"
+        Needs(ploidies=(1,), calls=True), "parsimony", "alignment().genobit.parsimony(tree)"
     ),
-    "allele_frequency": Method(_OF_VARIANTS._replace(haploid=True)),
+    "allele_frequency": Method(_OF_VARIANTS._replace(ploidies=(1, 2))),
     "pack": Method(Needs(calls=True)),
 }
 """Methods of ``ds.genobit``, in the order of the documentation.
@@ -142,14 +141,14 @@ def _unmet_by_calls(ds: xr.Dataset, needs: Needs) -> str:
     if model.CALL_GENOTYPE not in ds:
         return "genotypes: open a file with gb.open_plink(), gb.open_pgen() or gb.open_vcf()"
     ploidy = ds.sizes.get(model.PLOIDY, 0)
-    if needs.ploidy in {None, ploidy} or (needs.haploid and ploidy == 1):
+    if not needs.ploidies or ploidy in needs.ploidies:
         return ""
-    if needs.ploidy == 1:
+    if needs.ploidies == (1,):
         return f"haploid calls (here ploidy {ploidy}): ds.isel(ploidy=[0])"
     packed = ", or pack(phased=True)" if needs in {_OF_VARIANTS, _BY_POSITION} else ""
     twice = ": ds.isel(ploidy=[0, 0])" if ploidy == 1 else ""
     more = "; a few calls of more alleles become missing" if ploidy > 2 else ""
-    return f"ploidy {needs.ploidy} (here {ploidy}{more}){twice}{packed}"
+    return f"ploidy 2 (here {ploidy}{more}){twice}{packed}"
 
 
 def _unmet_by_planes(layout: Layout, needs: Needs) -> str:
@@ -157,8 +156,7 @@ def _unmet_by_planes(layout: Layout, needs: Needs) -> str:
         return "the genotypes that the planes were packed from"
     if needs.by_variants and layout.rows != model.VARIANTS:
         return "pack(rows='variants')"
-    taken = {1, 2} if needs.haploid else {2}
-    if needs.dosages and layout.kind == "haplotype" and layout.ploidy not in taken:
+    if needs.dosages and layout.kind == "haplotype" and layout.ploidy not in needs.ploidies:
         return f"ploidy 2 (here {layout.ploidy})"
     return ""
 
