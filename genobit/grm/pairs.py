@@ -10,6 +10,7 @@ import numpy as np
 from genobit.data.pairs.parts import Columns
 from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.graphs import Grid, TaskRef, upper
+from genobit.engine.schedule.tiles import along_of
 from genobit.grm.kinship import degree_of, king
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _tile(
 ) -> tuple[Any, ...]:
     """Return ``function(tile, first row, first column, labels of rows, labels of columns)``."""
     rows, columns = (slice(*edges[k : k + 2].tolist()) for k in (i, j))
-    a, b = ({k: v[part] for k, v in labels.items()} for part in (rows, columns))
+    a, b = (along_of(labels, part) for part in (rows, columns))
     return function, TaskRef((matrix, i, j)), rows.start, columns.start, a, b
 
 

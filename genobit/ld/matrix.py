@@ -129,7 +129,7 @@ def band(planes: Planes, layout: Layout, statistic: str, last: NDArray[np.int64]
     return tiles.band(function, ordered(planes, layout), last, width, np.float32)
 
 
-def _pairs_tile(
+def pairs_tile(
     a: list[Any],
     b: list[Any] | None,
     last: NDArray[np.int64],
@@ -141,22 +141,11 @@ def _pairs_tile(
     minimum: float,
     statistic: str,
 ) -> Columns:
+    """Return the pairs of two chunks with the labels of both sides, and their values as float32."""
     from genobit.ld.kernels import pairs
 
     other = None if b is None else as_rows(b, layout)
     i, j, found = pairs.pairs(as_rows(a, layout), other, last, shift, minimum, statistic)
-    return labelled_pairs(i, j, found, left, right, statistic)
-
-
-def labelled_pairs(
-    i: NDArray[np.int64],
-    j: NDArray[np.int64],
-    found: NDArray[np.float64],
-    left: Mapping[str, NDArray[Any]],
-    right: Mapping[str, NDArray[Any]],
-    statistic: str,
-) -> Columns:
-    """Return pairs (i, j) with the labels of both sides and their values as float32."""
     labels = {}
     for name, values in left.items():
         if name == VARIANT_CONTIG:
@@ -190,7 +179,7 @@ def pair_tiles(
     "r2_em".
     """
     check_statistic(statistic, layout.kind)
-    function = partial(_pairs_tile, layout=layout, minimum=minimum, statistic=taken(statistic))
+    function = partial(pairs_tile, layout=layout, minimum=minimum, statistic=taken(statistic))
     keys, graph = tiles.band_tiles(function, ordered(planes, layout), last, labels)
     empty = [np.zeros((0, layout.words), np.uint64)] * len(layout.planes)
     nothing = np.zeros(0, np.int64)

@@ -223,6 +223,11 @@ def band(
     return da.Array(layer.graph(), layer.name, chunks=chunks, dtype=dtype)
 
 
+def along_of(along: Along, rows: slice | NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """Return the labels of some rows."""
+    return {name: values[rows] for name, values in along.items()}
+
+
 def _coupled(
     layer: Grid,
     i: int,
@@ -242,8 +247,8 @@ def _coupled(
         None if i == j else layer.blocks(planes, j),
         last[start:stop] - left,
         left - start,
-        {name: values[start:stop] for name, values in along.items()},
-        {name: values[left:right] for name, values in along.items()},
+        along_of(along, slice(start, stop)),
+        along_of(along, slice(left, right)),
     )
 
 
