@@ -166,7 +166,7 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
         (bins.start, -height if down else 0.0, bins.stop, 0.0 if down else height),
         colours_of_shades(scale),
         (0.0, float(SHADES)),
-        _triangle_hook(matrix, shown, bins, width, look, apex),
+        _triangle_hook(matrix, scale, shown, bins, width, look, apex),
         outlines(matrix, at, bins, look.blocks, apex),
         look.legs(look.selected, "selected", matrix, bins, apex),
         look.legs(look.lead, "lead", matrix, bins, apex),
@@ -186,13 +186,13 @@ def _hover(
 
 def _triangle_hook(
     matrix: xr.DataArray,
+    scale: Scale,
     shown: np.ndarray,
     bins: Pixels,
     width: int,
     look: PictureOptions,
     apex: Shape,
 ) -> Callable[[Any, Any], None]:
-    _, scale = computed(matrix)
     columns = {**columns_of(matrix, 0, bins), "raster": np.full(bins.n, width)}
     hover = triangle_hook(columns, codes(shown, scale), apex, look.axis, scale)
     key = key_hook(scale, look.threshold)

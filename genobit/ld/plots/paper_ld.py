@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from genobit.ld.plots.drawing import PictureOptions, check_apex, description
 from genobit.ld.plots.paper_genes import Roof, roof_of
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
 
     from genobit.ld.plots.hover import Shape
     from genobit.visual.pixels import Aggregate, Axis
+    from genobit.visual.style import Scale
 
 #: Room in millimetres for the ticks and the name of an axis: beside it, and above or below it.
 _BESIDE, _ALONG = 11.0, 7.5
 #: Room to the right: half of the label of the last tick, and the colour bar of a square.
 _RIGHT, _BAR = 3.0, 9.0
+#: Room in millimetres for the name of an upright axis and the lines of its ticks.
+_NAME = 5.2
 #: Largest number of cells on a side; a cell of a page 180 mm wide is then 0.17 mm.
 _MAX_PIXELS = 1_000
 
@@ -56,14 +61,7 @@ def triangle_of(
     r2: xr.DataArray, look: PictureOptions, apex: Shape = "down", genes: Any = None
 ) -> Paper:
     """Return the triangle of one set of variants, or of a part of it, for a page."""
-    matrix, _ = computed(r2)
-    notes = _notes(matrix, look)
-    roof = None if genes is None else roof_of(matrix, look, genes)
-    return Paper(
-        lambda axes: _triangle(axes, matrix, look, apex, notes, roof),
-        lambda width: _triangle_height(width, notes, roof),
-        whole=True,
-    )
+    return _map_of(r2, look, apex, genes).paper()
 
 
 def paper_heatmap(
@@ -85,21 +83,119 @@ def paper_heatmap(
 
 def heatmap_of(r2: xr.DataArray, look: PictureOptions, genes: Any = None) -> Paper:
     """Return the heatmap of two sets of variants, or of parts of them, for a page."""
-    matrix, _ = computed(r2)
-    notes = _notes(matrix, look)
-    roof = None if genes is None else roof_of(matrix, look, genes)
+    return _map_of(r2, look, "square", genes).paper()
+
+
+class _Layout(NamedTuple):
+    """Places in millimetres from the upper left corner of a page."""
+
+    left: float
+    across: float
+    high: float
+    """Width and height of the map."""
+    roof_top: float
+    map_top: float
+    lines: list[str]
+    lines_top: float
+    beside: bool
+    """Whether the lines stand beside the apex."""
+    height: float
+
+
+@dataclass(frozen=True)
+class _Map:
+    """What a page shows; ``ratio`` is the height of the map as a share of its width."""
+
+    matrix: xr.DataArray
+    scale: Scale
+    look: PictureOptions
+    shape: Shape
+    ratio: float
+    notes: list[str]
+    roof: Roof | None
+
+    def paper(self) -> Paper:
+        return Paper(self.draw, lambda width: self.layout(width).height, whole=True)
+
+    def layout(self, width: float, height: float = np.inf) -> _Layout:
+        """Return the places on a page of this width, with a narrower map on a low page."""
+        square = self.shape == "square"
+        left = MARGIN + (_beside_square(self.matrix) if square else _BESIDE)
+        across = width - left - (_BAR if square else _RIGHT) - MARGIN
+        for _ in range(4):  # the rows of genes and lines of notes depend on the width
+            found = self._placed(width, left, max(across, 1.0))
+            if found.height <= height + 0.01:
+                break
+            across = (height - found.height + found.high) / self.ratio
+        return found
+
+    def _placed(self, width: float, left: float, across: float) -> _Layout:
+        square, half = self.shape == "square", across * self.ratio
+        texts = self.notes if self.roof is None else [*self.notes, *self.roof.notes(across)]
+        lines = None if square else beside_apex(texts, half)
+        beside = lines is not None
+        if lines is None:
+            lines = wrapped("; ".join(texts), width - 2 * MARGIN)
+        room = 0.0 if beside else LINE * len(lines) + (1.5 if square else 1.0)
+        # The axis of a square is below it, and genes have an axis of their own.
+        over = 0.0 if self.roof is None else self.roof.height(across)
+        axis = _ALONG if square or self.roof is None else 0.0
+        roof_top = MARGIN + (room if square else 0.0)
+        map_top = roof_top + over + (axis if self.shape == "down" else 0.0)
+        height = half + room + over + axis + 2 * MARGIN
+        lines_top = MARGIN if square else height - MARGIN - LINE * len(lines)
+        return _Layout(left, across, half, roof_top, map_top, lines, lines_top, beside, height)
+
+    def draw(self, axes: Axes) -> None:
+        axes.axis("off")
+        placed = self.layout(*size_of(axes))
+        shown = panel(axes, placed.left, placed.map_top, placed.across, placed.high)
+        if self.shape == "square":
+            self._draw_square(axes, shown, placed)
+        else:
+            self._draw_triangle(axes, shown, placed)
+        if self.roof is not None:
+            self.roof.draw(axes, placed.left, placed.roof_top, placed.across)
+
+    def _draw_square(self, axes: Axes, shown: Axes, placed: _Layout) -> None:
+        draw_square(shown, self.matrix, self.scale, self.look)
+        _position_ticks(shown, self.matrix, self.look, 1)
+        _position_ticks(shown, self.matrix, self.look, 0)
+        write_lines(axes, placed.lines, MARGIN, placed.lines_top, "left")
+        bar = placed.left + placed.across + 2.5, placed.map_top + 4, 2.2
+        self._draw_bar(axes, (*bar, min(placed.high - 4, 30.0)))
+
+    def _draw_triangle(self, axes: Axes, shown: Axes, placed: _Layout) -> None:
+        draw_triangle(shown, self.matrix, self.scale, self.look, self.shape)
+        _name_axes(shown, self.matrix, self.look, self.shape)
+        if self.roof is not None:
+            shown.set(xticks=[], xlabel="")
+            shown.spines["top"].set_visible(False)
+        down, half, lines = self.shape == "down", placed.high, placed.lines
+        wide = float(np.clip(0.2 * placed.across, 14.0, 30.0))
+        self._draw_bar(shown, (3.0, half - 5.5 if down else 4.5, wide, 2.2))
+        if not placed.beside:
+            write_lines(axes, lines, MARGIN, placed.lines_top, "left")
+        elif down:
+            write_lines(shown, lines, placed.across, half - LINE * len(lines), "right")
+        else:
+            # The corner narrows downwards.
+            write_lines(shown, lines[::-1], placed.across, 0.0, "right")
+
+    def _draw_bar(self, axes: Axes, box: tuple[float, float, float, float]) -> None:
+        colour_bar(axes, self.scale, str(self.matrix.name), self.look.threshold, box)
+
+
+def _map_of(r2: xr.DataArray, look: PictureOptions, shape: Shape, genes: Any) -> _Map:
+    matrix, scale = computed(r2)
     rows, columns = matrix.shape
     # A single variant against many is a band, neither thinner nor higher than this.
-    ratio = float(np.clip(rows / columns, 0.15, 2.0))
-    return Paper(
-        lambda axes: _square(axes, matrix, look, ratio, notes, roof),
-        lambda width: _square_height(width, ratio, notes, roof),
-        whole=True,
-    )
+    ratio = float(np.clip(rows / columns, 0.15, 2.0)) if shape == "square" else 0.5
+    roof = None if genes is None else roof_of(matrix, look, genes)
+    return _Map(matrix, scale, look, shape, ratio, _notes(matrix, scale, look), roof)
 
 
-def _notes(matrix: xr.DataArray, look: PictureOptions) -> list[str]:
-    _, scale = computed(matrix)
+def _notes(matrix: xr.DataArray, scale: Scale, look: PictureOptions) -> list[str]:
     bins = look.lay_out(matrix["variant_position_1"].values)
     what, marks = description(matrix, scale, bins, look).rsplit("\n", 1)
     shown = [mark for mark in marks.split("; ") if mark != "pixel: one pair"]
@@ -108,71 +204,12 @@ def _notes(matrix: xr.DataArray, look: PictureOptions) -> list[str]:
     return [what, *(text[:1].upper() + text[1:] for text in shown)]
 
 
-def _across(width: float) -> float:
-    """Return the width of a triangle on a page."""
-    return max(width - _BESIDE - _RIGHT - 2 * MARGIN, 1.0)
-
-
-def _triangle_height(width: float, notes: list[str], roof: Roof | None) -> float:
-    across = _across(width)
-    return across / 2 + _above(across, roof) + 2 * MARGIN + _below(width, notes, roof)
-
-
-def _above(across: float, roof: Roof | None) -> float:
-    """Return the room in millimetres for the position axis, with the genes."""
-    return _ALONG if roof is None else roof.height(across)
-
-
-def _with_genes(notes: list[str], across: float, roof: Roof | None) -> list[str]:
-    return notes if roof is None else [*notes, *roof.notes(across)]
-
-
-def _below(width: float, notes: list[str], roof: Roof | None) -> float:
-    """Return the room in millimetres for notes that do not fit beside the apex."""
-    across = _across(width)
-    notes = _with_genes(notes, across, roof)
-    if beside_apex(notes, across / 2) is not None:
-        return 0.0
-    return LINE * len(wrapped("; ".join(notes), width - 2 * MARGIN)) + 1.0
-
-
-def _triangle(
-    axes: Axes,
-    matrix: xr.DataArray,
-    look: PictureOptions,
-    apex: Shape,
-    notes: list[str],
-    roof: Roof | None,
-) -> None:
-    axes.axis("off")
-    page_width, page_height = size_of(axes)
-    across = _across(page_width)
-    taken = _above(across, roof) + 2 * MARGIN + _below(page_width, notes, roof)
-    across = max(min(across, 2 * (page_height - taken)), 1.0)
-    half = across / 2
-    top = MARGIN + (_above(across, roof) if apex == "down" else 0.0)
-    shown = panel(axes, MARGIN + _BESIDE, top, across, half)
-    draw_triangle(shown, matrix, look, apex)
-    _name_axes(shown, matrix, look, apex)
-    if roof is not None:
-        shown.set(xticks=[], xlabel="")
-        shown.spines["top"].set_visible(False)
-        roof.draw(axes, MARGIN + _BESIDE, MARGIN, across)
-    _, scale = computed(matrix)
-    wide = float(np.clip(0.2 * across, 14.0, 30.0))
-    from_top = half - 5.5 if apex == "down" else 4.5
-    box = (3.0, from_top, wide, 2.2)
-    colour_bar(shown, scale, str(matrix.name), look.threshold, box)
-    notes = _with_genes(notes, across, roof)
-    lines = beside_apex(notes, half)
-    if lines is None:
-        lines = wrapped("; ".join(notes), page_width - 2 * MARGIN)
-        write_lines(axes, lines, MARGIN, page_height - MARGIN - LINE * len(lines), "left")
-    elif apex == "down":
-        write_lines(shown, lines, across, half - LINE * len(lines), "right")
-    else:
-        # The corner narrows downwards.
-        write_lines(shown, lines[::-1], across, 0.0, "right")
+def _beside_square(matrix: xr.DataArray) -> float:
+    """Return the room in millimetres beside a square: short spans have ticks of many digits."""
+    position = matrix["variant_position_0"].values
+    span = float(np.ptp(position))
+    longest = max(hinted_width(megabases(end, span)) for end in (position[0], position[-1]))
+    return max(_BESIDE, longest + _NAME)
 
 
 def write_lines(axes: Axes, lines: list[str], x: float, top: float, side: str) -> None:
@@ -210,56 +247,17 @@ def _position_ticks(axes: Axes, matrix: xr.DataArray, look: PictureOptions, side
     if hinted_width(label, BASE_PT) > size_of(axes)[1 - side]:
         label = label.split(", ")[0]
     along.set_label_text(label)
+    position = matrix[f"variant_position_{side}"].values
+    span = float(np.ptp(position))
+    wide = max(9.0, hinted_width(megabases(position[-1], span)))
+    room = size_of(axes)[0] / (wide + 3) if side == 1 else size_of(axes)[1] / 8
+    count = int(np.clip(room, 2, 6))
     if look.axis == "rank":
-        position = matrix[f"variant_position_{side}"].values
-        # A label is about 9 mm wide.
-        room = size_of(axes)[0] / 12 if side == 1 else size_of(axes)[1] / 8
-        count = min(len(position), int(np.clip(room, 2, 6)))
+        count = min(len(position), count)
         chosen = np.unique(np.linspace(0, len(position) - 1, count).round().astype(int))
-        span = float(np.ptp(position))
         along.set_ticks(
             look.coordinates(position)[chosen], [megabases(x, span) for x in position[chosen]]
         )
     else:
+        along.set_major_locator(MaxNLocator(count, steps=[1, 2, 5, 10]))
         along.get_major_formatter().set_useOffset(False)  # type: ignore[attr-defined]
-
-
-def _square_height(width: float, ratio: float, notes: list[str], roof: Roof | None) -> float:
-    across = width - _BESIDE - _BAR - 2 * MARGIN
-    _, above = _over_square(width, across, notes, roof)
-    return across * ratio + above + _ALONG + 2 * MARGIN
-
-
-def _over_square(
-    width: float, across: float, notes: list[str], roof: Roof | None
-) -> tuple[list[str], float]:
-    """Return the lines of notes, and the room in millimetres for them and the genes."""
-    lines = wrapped("; ".join(_with_genes(notes, across, roof)), width - 2 * MARGIN)
-    return lines, LINE * len(lines) + 1.5 + (0.0 if roof is None else roof.height(across))
-
-
-def _square(
-    axes: Axes,
-    matrix: xr.DataArray,
-    look: PictureOptions,
-    ratio: float,
-    notes: list[str],
-    roof: Roof | None,
-) -> None:
-    axes.axis("off")
-    page_width, page_height = size_of(axes)
-    across = page_width - _BESIDE - _BAR - 2 * MARGIN
-    lines, above = _over_square(page_width, across, notes, roof)
-    across = max(min(across, (page_height - above - _ALONG - 2 * MARGIN) / ratio), 1.0)
-    lines, above = _over_square(page_width, across, notes, roof)
-    high = across * ratio
-    shown = panel(axes, MARGIN + _BESIDE, MARGIN + above, across, high)
-    draw_square(shown, matrix, look)
-    _position_ticks(shown, matrix, look, 1)
-    _position_ticks(shown, matrix, look, 0)
-    write_lines(axes, lines, MARGIN, MARGIN, "left")
-    if roof is not None:
-        roof.draw(axes, MARGIN + _BESIDE, MARGIN + above - roof.height(across), across)
-    _, scale = computed(matrix)
-    bar = (MARGIN + _BESIDE + across + 2.5, MARGIN + above + 4, 2.2, min(high - 4, 30.0))
-    colour_bar(axes, scale, str(matrix.name), look.threshold, bar)

@@ -14,7 +14,6 @@ from matplotlib.colors import to_rgb
 from matplotlib.transforms import Affine2D
 
 from genobit.ld.plots.outlines import Lines, outlines
-from genobit.ld.plots.result import computed
 from genobit.visual.paper.page import panel
 from genobit.visual.pixels import Pixels, aggregated
 from genobit.visual.style import Scale, palette, scale_of
@@ -41,13 +40,14 @@ SYMBOLS = {
 }
 
 
-def draw_triangle(axes: Axes, r2: xr.DataArray, look: PictureOptions, apex: Shape) -> None:
+def draw_triangle(
+    axes: Axes, matrix: xr.DataArray, scale: Scale, look: PictureOptions, apex: Shape
+) -> None:
     """Draw the pairs of one set of variants into an axes twice as wide as high.
 
     x is the middle of a pair, y its distance: below 0 if the apex is "down". Raises ValueError if
     rows and columns are different variants.
     """
-    matrix, scale = computed(r2)
     position = matrix["variant_position_0"].values
     if not np.array_equal(position, matrix["variant_position_1"].values):
         raise ValueError(
@@ -78,9 +78,8 @@ def draw_triangle(axes: Axes, r2: xr.DataArray, look: PictureOptions, apex: Shap
     _draw_lines(axes, matrix, look, (bins, bins), apex)
 
 
-def draw_square(axes: Axes, r2: xr.DataArray, look: PictureOptions) -> None:
+def draw_square(axes: Axes, matrix: xr.DataArray, scale: Scale, look: PictureOptions) -> None:
     """Draw two sets of variants against each other into an axes."""
-    matrix, scale = computed(r2)
     rows, columns = (look.lay_out(matrix[f"variant_position_{side}"].values) for side in (0, 1))
     shown = aggregated(matrix.values, rows, columns, look.aggregate)
     axes.imshow(

@@ -35,11 +35,12 @@ def paper_track(
     genes: Any = None,
 ) -> Paper:
     """Return LD with a lead variant, for a page; options as `ld_track`."""
-    picture = ld_track(r2_row, axis=axis, first_rank=first_rank, rank_step=rank_step)
+    row, _ = computed(r2_row)
+    picture = ld_track(row, axis=axis, first_rank=first_rank, rank_step=rank_step)
     if genes is None:
         return paper_of(picture)
-    row, _ = computed(r2_row)
-    look = PictureOptions(axis, first_rank=first_rank, rank_step=rank_step)
+    lead = _index_of_lead(row)
+    look = PictureOptions(axis, lead=lead, first_rank=first_rank, rank_step=rank_step)
     roof = roof_of(_turned(row), look, genes)
     bins = look.lay_out(row["variant_position_0"].values)
     title = str(picture.opts.get("plot").kwargs["title"])
@@ -62,11 +63,24 @@ def paper_track(
         )
         draw_plain(shown, picture)
         shown.set_title("", loc="left")
+        for points in shown.collections:
+            # The first and the last variant are at the ends of the axis.
+            points.set_clip_on(False)
         shown.set(xlim=(bins.start, bins.stop), xlabel="", xticks=[])
         write_lines(axes, lines, MARGIN, MARGIN, "left")
         roof.draw(axes, MARGIN + _BESIDE, MARGIN + top - roof.height(across), across)
 
     return Paper(draw, height, whole=True)
+
+
+def _index_of_lead(row: xr.DataArray) -> int | None:
+    """Return the index of the lead variant along variants_0, None if it is not there."""
+    same = np.ones(len(row), bool)
+    for name in ("variant_position", "variant_contig", "variant_id"):
+        if f"{name}_0" in row.coords and f"{name}_1" in row.coords:
+            same &= row[f"{name}_0"].values == row[f"{name}_1"].values
+    (found,) = np.nonzero(same)
+    return int(found[0]) if found.size else None
 
 
 def _turned(row: xr.DataArray) -> xr.DataArray:

@@ -24,7 +24,7 @@ from genobit.ld.plots.result import computed
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.texts import hinted_width
 from genobit.visual.pixels import AGGREGATES
-from genobit.visual.style import number, scale_of
+from genobit.visual.style import number
 from genobit.visual.tokens import LIGHT, NOTE_PT
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from genobit.visual.pixels import Aggregate
+    from genobit.visual.style import Scale
 
 #: Smallest block to outline, and to label with its length, as shares of the variants.
 _OUTLINED, _LABELLED = 0.02, 0.097
@@ -142,7 +143,8 @@ def paper_region(
         selected=selected,
         blocks=_outlined(view),
     )
-    notes = _notes(view, look) + [line for line in note.splitlines() if line.strip()]
+    matrix, scale = computed(view.matrix)
+    notes = _notes(view, look, scale) + [line for line in note.splitlines() if line.strip()]
 
     def layout(width: float) -> Layout:
         found = lay_out(view, notes, width)
@@ -151,7 +153,7 @@ def paper_region(
         return lay_out(view, [*notes, significance_note(significance)], width)
 
     return Paper(
-        lambda axes: _draw(axes, view, look, layout, significance),
+        lambda axes: _draw(axes, view, look, layout, significance, (matrix, scale)),
         lambda width: layout(width).height,
         whole=True,
     )
@@ -163,6 +165,7 @@ def _draw(
     look: PictureOptions,
     layout_of: Callable[[float], Layout],
     significance: float | None,
+    drawn: tuple[xr.DataArray, Scale],
 ) -> None:
     axes.axis("off")
     layout = fitting(layout_of, *size_of(axes))
@@ -170,7 +173,7 @@ def _draw(
     genes = draw_genes(axes, view.genes, layout, view.position[view.lead])
     below = evenly(look, view.position, layout.across)
     draw_connectors(axes, view.position, below, layout, view.lead)
-    _triangle(axes, view, layout, look)
+    _triangle(axes, view, layout, look, *drawn)
     tops = [MARGIN, layout.genes_top, layout.map_top]
     if genes is None:
         del tops[1]
@@ -178,15 +181,21 @@ def _draw(
         panel_letter(axes, text, top)
 
 
-def _triangle(axes: Axes, view: RegionView, layout: Layout, look: PictureOptions) -> None:
+def _triangle(
+    axes: Axes,
+    view: RegionView,
+    layout: Layout,
+    look: PictureOptions,
+    matrix: xr.DataArray,
+    scale: Scale,
+) -> None:
     shown = panel(axes, layout.left, layout.map_top, layout.across, layout.half)
     shown.axis("off")
-    draw_triangle(shown, view.matrix, look, "down")
+    draw_triangle(shown, matrix, scale, look, "down")
     _label_blocks(shown, view, layout, look.blocks)
-    statistic = str(view.matrix.attrs.get("statistic", view.matrix.name))
     wide = float(np.clip(0.2 * layout.across, 14.0, 32.0))
     box = (2.0, layout.half - 5.5, wide, 2.2)
-    colour_bar(shown, scale_of(statistic), statistic, look.threshold, box)
+    colour_bar(shown, scale, str(matrix.name), look.threshold, box)
     lines = layout.beside
     write_lines(shown, lines, layout.across, layout.half - LINE * len(lines), "right")
     if layout.below:
@@ -241,7 +250,7 @@ def _label_blocks(axes: Axes, view: RegionView, layout: Layout, blocks: xr.Datas
         )
 
 
-def _notes(view: RegionView, look: PictureOptions) -> list[str]:
+def _notes(view: RegionView, look: PictureOptions, scale: Scale) -> list[str]:
     """Return what is shown, and what is left out."""
     outlined = look.blocks
     count = len(view.position)
@@ -271,5 +280,5 @@ def _notes(view: RegionView, look: PictureOptions) -> list[str]:
         side = -(-count // _MAX_PIXELS)
         notes.append(f"Cell: {AGGREGATES[look.aggregate]} {side} × {side} pairs")
     if look.threshold > 0:
-        notes.append(f"White: |{computed(view.matrix)[1].label}| < {look.threshold:g}")
+        notes.append(f"White: |{scale.label}| < {look.threshold:g}")
     return notes

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from genobit.data.contigs import chromosome
 from genobit.ld.plots.paper_map import cased
 from genobit.ld.plots.region_layout import BAR, LANE, GeneLanes, Tracks
-from genobit.visual.paper.page import panel
+from genobit.visual.paper.page import panel, size_of
 from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import (
     AXIS_PT,
@@ -159,8 +159,9 @@ def draw_connectors(
 def name_positions(axes: Axes, contig: str, start: float, end: float) -> None:
     """Draw ticks in Mb and the name of an axis along a contig."""
     span = max(end - start, 1.0) / 1e6
-    axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
     digits = int(np.clip(np.ceil(-np.log10(span / 8)), 0, 6))
+    room = size_of(axes)[0] / (hinted_width(f"{end / 1e6:.{digits}f}") + 2.0)
+    axes.xaxis.set_major_locator(MaxNLocator(int(np.clip(room, 1, 7)), steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.{digits}f}"))
     bare = chromosome(contig)
     kind = "chromosome" if bare.isdigit() or bare in {"X", "Y", "MT", "Z", "W"} else "contig"

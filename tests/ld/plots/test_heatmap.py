@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import dask.array as da
 import holoviews as hv
 import numpy as np
@@ -15,6 +17,7 @@ from genobit.launcher.plots import (
     ld_track,
     ld_triangle,
 )
+from genobit.ld.plots import result
 from genobit.ld.plots.band import ld_band
 from genobit.ld.plots.shades import (
     BELOW,
@@ -428,3 +431,11 @@ def test_a_colour_bar_is_longer_than_its_title(statistic, window):
         (bar,) = figure.select({"type": ColorBar})
         assert 6.2 * len(bar.title) <= figure.frame_height
         assert scale_of(statistic).label in bar.title or scale_of(statistic).name in bar.title
+
+
+@pytest.mark.parametrize("draw", [ld_triangle, ld_heatmap])
+def test_values_are_looked_through_once(draw, monkeypatch):
+    asked = Mock(wraps=result.scale_with)
+    monkeypatch.setattr(result, "scale_with", asked)
+    hv.render(draw(ld_result(symmetric(25)), threshold=0.2))
+    assert asked.call_count == 1

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import genobit as gb
@@ -19,7 +20,7 @@ from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
 from genobit.ld.plots.paper_track import paper_track
 from genobit.visual.figure import html_of
 from genobit.visual.paper.page import INCH, draw_on, page_of, size_of
-from genobit.visual.tokens import DARK
+from genobit.visual.tokens import DARK, LIGHT
 from tests.cohorts import cohort, mosaic_calls
 from tests.ld.plots.test_paper_ld import panels, require_legible, texts_of
 
@@ -206,6 +207,13 @@ def test_a_track_has_genes_above(ds, axis, tmp_path):
         box, own = points.get_window_extent(), shown.get_window_extent()
         assert (box.x0, box.x1) == pytest.approx((own.x0, own.x1))
         assert box.y1 <= own.y0 + 1
+        (drawn,) = (c for c in points.collections if isinstance(c, PathCollection))
+        assert not drawn.get_clip_on()
+        blue = (*to_rgb(LIGHT.accent), 1.0)
+        (marked,) = (c for c in shown.collections if blue in map(tuple, c.get_edgecolor()))
+        leads = [marked.get_segments()[-1][-1][0], float(row.variant_position_1[0]) / 1e6]
+        x = [p.transData.transform((at, 0))[0] for p, at in zip((shown, along), leads, strict=True)]
+        assert x[0] == pytest.approx(x[1], abs=1)
         if axis == "position":
             middle = row.variant_position_0.values[12] / 1e6
             x = [p.transData.transform((middle, 0))[0] for p in (points, along)]

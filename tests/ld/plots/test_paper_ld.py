@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 
+from genobit.ld.plots import result
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
 from genobit.ld.plots.paper_text import LINE, beside_apex
 from genobit.visual.paper.page import page_of, style, write
@@ -139,6 +142,25 @@ def test_texts_stay_on_the_page_and_apart(draw, width):
     texts = require_legible(page_of(draw(r2, **options), width))
     assert "136.701" in texts
     assert any(text.startswith("Position (Mb)") for text in texts)
+
+
+@pytest.mark.parametrize("width", [60, 90, 180])
+@pytest.mark.parametrize("axis", ["rank", "position"])
+@pytest.mark.parametrize("step", [3, 137, 4_000])
+@pytest.mark.parametrize("draw", [paper_triangle, paper_heatmap])
+def test_axes_of_short_regions_keep_their_names(draw, step, axis, width):
+    r2 = ld_result(symmetric(25), 236_400_000 + step * np.arange(25))
+    figure = page_of(draw(r2, axis=axis), width)
+    require_legible(figure)
+    assert panels(figure)[0].get_ylabel()
+
+
+@pytest.mark.parametrize("draw", [paper_triangle, paper_heatmap])
+def test_values_are_looked_through_once(draw, monkeypatch):
+    asked = Mock(wraps=result.scale_with)
+    monkeypatch.setattr(result, "scale_with", asked)
+    page_of(draw(ld_result(symmetric(25)), threshold=0.2), 90)
+    assert asked.call_count == 1
 
 
 def test_notes_beside_an_apex_stay_off_the_triangle():
