@@ -1,7 +1,6 @@
 """P-values of Kendall scores: exact without ties, asymptotic, and from permutations.
 
-Each function makes one pass over the pairs of a tile and allocates no array of its size. One-sided
-p-values follow from two-sided ones, and take an array of scores.
+Each function makes one pass over the pairs of a tile and allocates no array of its size.
 
 Without ties, all n! orders are equally likely. The last observation is discordant with any number
 of the others, from 0 to n - 1. The share of orders with c discordant pairs therefore follows from
@@ -36,6 +35,8 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 """Smaller scaled shares are dropped: they are too small to change a p-value that is not 0."""
 EXTREMES = np.array([2 / math.factorial(k) for k in range(179)])
 """2 / k! at index k: the p-value of 0 discordant pairs of k observations, or of 1 of k + 1."""
+SIDES = {"two-sided": 0, "greater": 1, "less": -1}
+"""Sign of the scores that speak for an alternative hypothesis; 0 for both."""
 
 
 class Untied(NamedTuple):
@@ -43,6 +44,8 @@ class Untied(NamedTuple):
 
     exact: bool
     """Whether a score with at most one pair against the others has an exact p-value for any n."""
+    longest: int
+    """Most observations for which every score has an exact p-value."""
     starts: NDArray[np.int64]
     """Index into ``values`` of the table for n observations, at index n; -1 for no table."""
     values: NDArray[np.float64]
@@ -142,6 +145,7 @@ def untied(rule: str, longest: int, wanted: tuple[int, ...] = (), common: int = 
     against the others. Raises ValueError if the tables of "exact" exceed `LARGEST_EXACT`.
     """
     numbers: tuple[int, ...] = ()
+    exact_to = {"exact": longest, "auto": SHORT, "asymptotic": 0}[rule]
     if rule == "exact":
         numbers = tuple(n for n in wanted if n >= 2)
         if sum(map(_fewest, numbers)) > LARGEST_EXACT:
@@ -163,7 +167,7 @@ def untied(rule: str, longest: int, wanted: tuple[int, ...] = (), common: int = 
         starts[n] = start
         start += table.size
     values = np.concatenate([np.empty(0), *tables.values()])
-    return Untied(rule == "auto", starts, values, EXTREMES)
+    return Untied(rule == "auto", exact_to, starts, values, EXTREMES)
 
 
 @njit
@@ -172,7 +176,9 @@ def _pvalues(
     n: NDArray[np.integer],
     x: tuple[NDArray[np.int64], NDArray[np.float64]],
     y: tuple[NDArray[np.int64], NDArray[np.float64]],
+    side: int,
     exact: bool,
+    longest: int,
     starts: NDArray[np.int64],
     values: NDArray[np.float64],
     extremes: NDArray[np.float64],
@@ -180,7 +186,7 @@ def _pvalues(
 ) -> None:
     """Write all p-values (rows, columns); x and y are tied pairs and triples.
 
-    The other arguments are the fields of `Untied`.
+    The other arguments are one of `SIDES` and the fields of `Untied`.
     """
     for i in range(score.shape[0]):
         for j in range(score.shape[1]):
@@ -189,58 +195,41 @@ def _pvalues(
             if max(x[0][i, j], y[0][i, j]) == total:
                 out[i, j] = np.nan
                 continue
-            if x[0][i, j] == 0 and y[0][i, j] == 0:
-                # Without ties the p-value depends on n and the score alone.
-                fewer = (total - abs(score[i, j])) // 2
-                if starts[m] >= 0:
-                    out[i, j] = values[starts[m] + fewer]
-                    continue
-                if exact and fewer <= 1:
-                    out[i, j] = extremes[min(m - fewer, extremes.shape[0] - 1)]
-                    continue
-            ties_x, ties_y = (x[0][i, j], x[1][i, j]), (y[0][i, j], y[1][i, j])
-            out[i, j] = asymptotic(score[i, j], m, ties_x, ties_y)
+            # Without ties the p-value depends on n and the score alone.
+            untied = x[0][i, j] == 0 and y[0][i, j] == 0
+            fewer = (total - abs(score[i, j])) // 2
+            against = side != 0 and side * score[i, j] <= 0
+            if against and untied and (m <= longest or (exact and fewer <= 1)):
+                # The observed score counts on both sides, so take the next score away from 0.
+                fewer -= 1
+            if fewer < 0:
+                p = 0.0
+            elif untied and starts[m] >= 0:
+                p = values[starts[m] + fewer]
+            elif untied and exact and fewer <= 1:
+                p = extremes[min(m - fewer, extremes.shape[0] - 1)]
+            else:
+                ties_x, ties_y = (x[0][i, j], x[1][i, j]), (y[0][i, j], y[1][i, j])
+                p = asymptotic(score[i, j], m, ties_x, ties_y)
+            if side != 0:
+                p = 1 - p / 2 if against else p / 2
+            out[i, j] = p
 
 
-def pvalues(counted: ScoreCounts, untied: Untied, out: NDArray[np.floating]) -> None:
-    """Write two-sided p-values of independence to ``out``, NaN where tau is NaN.
+def pvalues(
+    counted: ScoreCounts, untied: Untied, alternative: str, out: NDArray[np.floating]
+) -> None:
+    """Write p-values of independence to ``out``, NaN where tau is NaN.
 
-    ``untied`` holds the p-values of pairs without ties (see `untied`).
+    ``untied`` holds the two-sided p-values of pairs without ties (see `untied`), ``alternative`` is
+    a key of `SIDES`. One-sided, a score for the alternative has half the two-sided p-value, and a
+    score against it 1 minus that half.
     """
     shape = counted.score.shape
     score, n = spread(shape, counted.score, counted.n)
     x = spread(shape, counted.rows.pairs, counted.rows.triples)
     y = spread(shape, counted.columns.pairs, counted.columns.triples)
-    _pvalues(score, n, x, y, *untied, out)
-
-
-SIDES = {"two-sided": 0, "greater": 1, "less": -1}
-"""Sign of the scores that speak for an alternative hypothesis; 0 for both."""
-
-
-def one_sided(
-    counted: ScoreCounts, untied: Untied, rule: str, side: int, out: NDArray[np.floating]
-) -> None:
-    """Write p-values of a positive (side 1) or negative (-1) association to ``out``.
-
-    A score on this side of 0 has half the two-sided p-value. Another has 1 minus that half for the
-    normal distribution. For the exact one it has 1 minus half the two-sided p-value of the next
-    score away from 0, because the observed score counts on both sides.
-    """
-    shape = counted.score.shape
-    score, n = spread(shape, counted.score, counted.n)
-    x, y = spread(shape, counted.rows.pairs, counted.columns.pairs)
-    total = n.astype(np.int64) * (n.astype(np.int64) - 1) // 2
-    fewer = (total - np.abs(score)) // 2
-    against = side * score <= 0
-    exact = against & (x == 0) & (y == 0)
-    if rule != "exact":
-        exact &= ((n <= SHORT) | (fewer <= 1)) & (rule == "auto")
-    farther = np.where(exact & (fewer > 0), np.abs(score) + 2, score)
-    pvalues(counted._replace(score=farther), untied, out)
-    out /= 2
-    out[exact & (fewer == 0) & ~np.isnan(out)] = 0
-    np.subtract(1, out, out=out, where=against)
+    _pvalues(score, n, x, y, SIDES[alternative], *untied, out)
 
 
 @njit

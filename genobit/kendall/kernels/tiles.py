@@ -89,11 +89,7 @@ def _fill(block: Block, wanted: TileSpec, longest: int, out: dict[str, Any]) -> 
                 numbers = tuple(np.unique(n).tolist())
             common = n if isinstance(n, int) else 0
             untied = pvalues.untied(wanted.rule, longest, numbers, common)
-            side = pvalues.SIDES[wanted.alternative]
-            if side:
-                pvalues.one_sided(block.counted, untied, wanted.rule, side, part)
-            else:
-                pvalues.pvalues(block.counted, untied, part)
+            pvalues.pvalues(block.counted, untied, wanted.alternative, part)
         if name != "n" and wanted.min_n > 2:
             part[np.broadcast_to(n < np.int64(wanted.min_n), part.shape)] = np.nan
         if part is not place:
