@@ -5,12 +5,14 @@ Samples are matched by their ids. Positions are matched where neither side has i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from genobit.data import labels, model
+from genobit.data.checks import check_number
+from genobit.data.join_keys import merged, places_of, shown
 from genobit.data.pairs.table import PairTable
 from genobit.engine.progress import warn
 from genobit.grm.matrix import LONG_NAMES
@@ -30,27 +32,39 @@ _VALUES = (*KINSHIPS, *(name for name in LONG_NAMES if name != "king"), "PI_HAT"
 KINSHIP_THRESHOLD = 0.0884
 
 
-class Listed(NamedTuple):
-    """Related pairs of a table."""
+def limit_of(given: float | None, value: str = "king") -> float:
+    """Return the threshold above which a pair is related; only kinship has a default."""
+    remedy = "give the kinship above which a pair is related, from 0 to 0.5"
+    if given is not None:
+        check_number("threshold", given, remedy)
+    elif value not in KINSHIPS:
+        msg = f"pairs= has values of {value!r}: give threshold=, above which a pair is related"
+        raise ValueError(msg)
+    limit = KINSHIP_THRESHOLD if given is None else given
+    if value in KINSHIPS and not 0 <= limit <= 0.5:
+        msg = f"threshold={given!r} is outside [0, 0.5]: {remedy}"
+        raise ValueError(msg)
+    return limit
 
-    pairs: NDArray[np.int64]
-    """(2, pairs), each once, the earlier sample first."""
-    threshold: float
-    value: str
-    """Column of the values."""
-    left_out: int
-    """Related pairs of which the Dataset lacks a sample."""
 
+def listed(
+    ds: xr.Dataset, table: Any, threshold: float | None
+) -> tuple[NDArray[np.int64], dict[str, Any]]:
+    """Return the pairs of a table with a value above the threshold, and attributes of the result.
 
-def listed(ds: xr.Dataset, table: Any, threshold: float | None) -> Listed:
-    """Return the pairs of a table with a value above the threshold; see ``ds.genobit.unrelated``.
-
+    The pairs are (2, pairs), each once, the earlier sample first. See ``ds.genobit.unrelated``.
     Raises KeyError if no id is a sample, and ValueError for a table without ids or values, and for
     a threshold below that of the table.
     """
     frame, value = _frame(table)
     ends = _ends(frame, value)
-    limit = _threshold(threshold, value, frame.attrs.get("threshold"))
+    limit, lowest = limit_of(threshold, value), frame.attrs.get("threshold")
+    if lowest is not None and lowest > limit:
+        msg = (
+            f"threshold={limit} is below {lowest}, the least value of pairs=: list the pairs with "
+            f"grm_pairs(threshold={limit}), or give threshold={lowest}"
+        )
+        raise ValueError(msg)
     values = frame[value]
     if values.dtype.kind not in "iuf":
         msg = f"column {value!r} of pairs= is of {values.dtype}, expected numbers: convert it"
@@ -61,7 +75,8 @@ def listed(ds: xr.Dataset, table: Any, threshold: float | None) -> Listed:
     # A table of a matrix has each sample with itself.
     different = known & (places[0] != places[1])
     pairs = np.unique(np.sort(places[:, different], axis=0), axis=1)
-    return Listed(pairs, limit, value, int(related.sum() - known.sum()))
+    left_out = int(related.sum() - known.sum())
+    return pairs, {"threshold": limit, "value": value, "pairs_left_out": left_out}
 
 
 def _frame(table: Any) -> tuple[pd.DataFrame, str]:
@@ -81,7 +96,7 @@ def _frame(table: Any) -> tuple[pd.DataFrame, str]:
         found = [frame.columns[2]]
     if len(found) != 1:
         msg = (
-            f"pairs= has {len(found) or 'no'} columns of values ({_listed(found or frame)}): give "
+            f"pairs= has {len(found) or 'no'} columns of values ({_quoted(found or frame)}): give "
             "three columns, two ids and a value, or name the value 'king'"
         )
         raise ValueError(msg)
@@ -96,52 +111,54 @@ def _ends(frame: pd.DataFrame, value: str) -> tuple[str, str]:
     if frame.shape[1] == 3 and frame.columns[2] == value:
         return frame.columns[0], frame.columns[1]
     msg = (
-        f"pairs= has the columns {_listed(frame)}, and two of them must be ids: name them "
+        f"pairs= has the columns {_quoted(frame)}, and two of them must be ids: name them "
         "'sample_id_0' and 'sample_id_1', or give three columns, two ids and a value"
     )
     raise ValueError(msg)
 
 
-def _listed(names: Any) -> str:
+def _quoted(names: Any) -> str:
     return ", ".join(map(repr, names))
-
-
-def _threshold(given: float | None, value: str, lowest: float | None) -> float:
-    """Return the threshold; it may not be below that of the table, which lacks such pairs."""
-    if given is None and value not in KINSHIPS:
-        msg = f"pairs= has values of {value!r}: give threshold=, above which a pair is related"
-        raise ValueError(msg)
-    limit = KINSHIP_THRESHOLD if given is None else given
-    if lowest is not None and lowest > limit:
-        msg = (
-            f"threshold={limit} is below {lowest}, the least value of pairs=: list the pairs with "
-            f"grm_pairs(threshold={limit}), or give threshold={lowest}"
-        )
-        raise ValueError(msg)
-    return limit
 
 
 def _positions(ds: xr.Dataset, frame: pd.DataFrame, ends: tuple[str, str]) -> NDArray[np.intp]:
     """Return the position of both samples of each pair (2, pairs); -1 for none of the Dataset."""
     if ends == _PLACES:
         return _given_positions(ds, frame)
-    ours = labels.ids(ds, model.SAMPLES)
-    if ours is None:
+    ids = labels.ids(ds, model.SAMPLES)
+    if ids is None:
         msg = f"pairs= names samples, and the Dataset has no {model.SAMPLE_ID}: assign the ids"
         raise KeyError(msg)
-    theirs = [labels.text(frame[name].to_numpy(object), str(name)) for name in ends]
-    index = pd.Index(ours)
-    if index.has_duplicates:
-        index, theirs = _with_families(ds, frame, ours, theirs)
-    found = np.stack([index.get_indexer(each) for each in theirs])
+    parts, columns = {model.SAMPLE_ID: ids}, {model.SAMPLE_ID: ends}
+    families = labels.texts_along(ds, labels.FAMILY, model.SAMPLES)
+    of_families = next((pair for pair in _FAMILY_COLUMNS if {*pair} <= {*frame.columns}), None)
+    if pd.Index(ids).has_duplicates and families is not None and of_families is not None:
+        parts[labels.FAMILY], columns[labels.FAMILY] = families, of_families
+    ours = merged(parts)
+    again = pd.Index(ours).duplicated()
+    if again.any():
+        msg = (
+            f"{model.SAMPLE_ID} {ids[again][0]!r} is repeated, so ids do not tell the samples of "
+            "pairs= apart: give families on both sides, or rename samples"
+        )
+        raise ValueError(msg)
+    theirs = [
+        merged({k: _text(frame, pair[side]) for k, pair in columns.items()}) for side in (0, 1)
+    ]
+    found = np.stack([places_of(each, ours) for each in theirs])
     if found.size and (found < 0).all():
+        here, there = (", ".join(map(shown, side[:3])) for side in (ours, theirs[0]))
         msg = (
             f"no sample of the Dataset is in {ends[0]!r} or {ends[1]!r} of pairs=: the Dataset has "
-            f"{_listed(ours[:3])}, the table {_listed(theirs[0][:3])}"
+            f"{here}, the table {there}"
         )
         raise KeyError(msg)
-    _warn_of_numbers(ours, np.unique(np.concatenate(theirs)[found.reshape(-1) < 0]))
+    _warn_of_numbers(ids, np.unique(np.concatenate(theirs)[found.reshape(-1) < 0]))
     return found
+
+
+def _text(frame: pd.DataFrame, name: Any) -> NDArray[np.object_]:
+    return labels.text(frame[name].to_numpy(object), str(name))
 
 
 def _warn_of_numbers(ours: NDArray[Any], unknown: NDArray[Any]) -> None:
@@ -152,25 +169,6 @@ def _warn_of_numbers(ours: NDArray[Any], unknown: NDArray[Any]) -> None:
             other = str(np.atleast_1d(numbers.loc[number])[0])
             warn(f"{name!r} is no sample, but {other!r} is: read the table with dtype=str")
             return
-
-
-def _with_families(
-    ds: xr.Dataset, frame: pd.DataFrame, ours: NDArray[Any], theirs: list[NDArray[Any]]
-) -> tuple[pd.Index, list[NDArray[Any]]]:
-    """Return the ids of both sides with the family before each."""
-    families = labels.texts_along(ds, labels.FAMILY, model.SAMPLES)
-    columns = next((pair for pair in _FAMILY_COLUMNS if {*pair} <= {*frame.columns}), None)
-    if families is not None and columns is not None:
-        index = pd.Index(families + "\t" + ours)
-        if not index.has_duplicates:
-            before = [labels.text(frame[name].to_numpy(object), name) for name in columns]
-            return index, [a + "\t" + b for a, b in zip(before, theirs, strict=True)]
-    repeated = ours[pd.Index(ours).duplicated()][0]
-    msg = (
-        f"{model.SAMPLE_ID} {repeated!r} is repeated, so ids do not tell the samples of pairs= "
-        "apart: give families on both sides, or rename samples"
-    )
-    raise ValueError(msg)
 
 
 def _given_positions(ds: xr.Dataset, frame: pd.DataFrame) -> NDArray[np.intp]:

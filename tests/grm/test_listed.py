@@ -195,13 +195,6 @@ def test_unrelated__of_tables_that_plink_writes(shared_data: Path, tmp_path: Pat
     assert set(kept) == set(ds.sample_id.values) - ids
 
 
-def test_positions_are_refused_beside_ids() -> None:
-    ds = cohort(random_calls(3, 40, 8))
-    table = ds.drop_vars("sample_id").genobit.grm_pairs("ibs", threshold=0.1)
-    with pytest.raises(ValueError, match=r"positions of samples and no ids, and the Dataset has"):
-        ds.genobit.unrelated(0.1, pairs=table)
-
-
 def test_lost_ids_are_told() -> None:
     ds = cohort(random_calls(3, 40, 3)).assign(sample_id=("samples", ["007", "10", "11"]))
     table = pd.DataFrame({"IID1": [7, 10], "IID2": [10, 11], "KINSHIP": [0.4, 0.4]})

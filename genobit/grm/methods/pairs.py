@@ -10,7 +10,7 @@ import xarray as xr
 
 from genobit.data import labels, layouts, model, packed, result_labels
 from genobit.data.autosomes import choose
-from genobit.data.checks import check_number, check_threshold
+from genobit.data.checks import check_threshold
 from genobit.data.haploid import as_diploid, is_haploid, require_diploid
 from genobit.engine.progress import warn
 from genobit.grm.methods.matrix import warn_of_few
@@ -210,28 +210,15 @@ class RelativesMethods:
         >>> ds.genobit.unrelated(0.1, pairs=table).values
         array([ True,  True, False])
         """
-        from genobit.grm.listed import KINSHIP_THRESHOLD, KINSHIPS, listed
+        from genobit.grm.listed import limit_of, listed
         from genobit.grm.unrelated import unrelated
 
-        remedy = "give the kinship above which a pair is related, from 0 to 0.5"
-        if threshold is not None:
-            check_number("threshold", threshold, remedy)
-        attributes: dict[str, Any] = {"long_name": "in the unrelated set"}
         if pairs is not None:
-            found = listed(self._ds, pairs, threshold)
-            attributes |= {"threshold": found.threshold, "value": found.value}
-            attributes["pairs_left_out"] = found.left_out
-            related = found.pairs
+            related, more = listed(self._ds, pairs, threshold)
         else:
             instead = 'give pairs=, such as grm_pairs("ibs", threshold=0.95), and threshold='
             require_diploid(self._ds, "KING-robust kinship", instead)
-            limit = KINSHIP_THRESHOLD if threshold is None else threshold
-        if attributes.get("value", "king") in KINSHIPS and not 0 <= (threshold or 0) <= 0.5:
-            msg = f"threshold={threshold!r} is outside [0, 0.5]: {remedy}"
-            raise ValueError(msg)
-        if pairs is None:
-            related, more = _related(self._ds, limit, autosomes)
-            attributes |= {"threshold": limit, **more}
+            related, more = _related(self._ds, limit_of(threshold), autosomes)
         ds = self._ds
         if layouts.layout_of(ds) is None:
             # Labels of a packed Dataset are coordinates already.
@@ -241,7 +228,7 @@ class RelativesMethods:
             result_labels.along(ds, model.SAMPLES),
             model.SAMPLES,
             "unrelated",
-            attributes,
+            {"long_name": "in the unrelated set", **more},
         )
 
 
@@ -257,7 +244,7 @@ def _related(
     ds, _, samples = packed.by_samples(ds, variants=chosen.kept)
     warn_of_few(whole, chosen)
     pairs, compared = relatives_above(samples, limit)
-    attributes = chosen.attributes()
+    attributes = {"threshold": limit, **chosen.attributes()}
     if compared.size > 1 and not compared.all():
         attributes["note"] = said = _not_compared(names_along(ds, model.SAMPLES), compared)
         warn(said)
