@@ -17,7 +17,9 @@ import xarray as xr
 from dask.base import is_dask_collection
 
 from genobit.data import layouts, model, packed
+from genobit.data.availability import METHODS
 from genobit.data.haploid import as_diploid
+from genobit.data.packer import without_polyploid_calls
 from genobit.data.pairs.table import PairTable
 from genobit.engine.gemm.speed import speed
 from genobit.engine.own_words import SuggestsNames
@@ -198,9 +200,13 @@ def _mirrored(name: str, method: Callable[..., Any], called: str) -> Callable[..
     def mirror(self: Estimates, *args: Any, **options: Any) -> Estimate:
         bound = signature.bind(self, *args, **options)
         bound.apply_defaults()
-        _, *given = bound.arguments.items()
+        _, *pairs = bound.arguments.items()
+        given, data = dict(pairs), self._data
+        of_dosages = name in METHODS and 2 in METHODS[name].needs.ploidies
+        if isinstance(data, xr.Dataset) and of_dosages and not given.get("phased"):
+            data = without_polyploid_calls(data)
         estimator = getattr(importlib.import_module(module), name)
-        found: Estimate = estimator(Call(self._data, name, dict(given)))
+        found: Estimate = estimator(Call(data, name, given))
         return found
 
     mirror.__name__ = name

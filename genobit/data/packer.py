@@ -57,10 +57,9 @@ def pack(
     if layouts.layout_of(ds) is not None:
         msg = "the Dataset is packed already; pack the genotypes it was made of"
         raise ValueError(msg)
+    if not phased:
+        ds = without_polyploid_calls(ds)
     source = model.require_genotypes(ds)
-    if not phased and source.sizes[model.PLOIDY] > 2:
-        ds = _without_polyploid_calls(ds, source)
-        source = model.require_genotypes(ds)
     chosen, numbers, alleles, limits = _biallelic(ds, multiallelic)
     calls = model.require_genotypes(chosen)
     layout = _layout(calls, rows, phased=phased)
@@ -74,14 +73,18 @@ def pack(
     return _packed_dataset(chosen, calls, planes, layout)
 
 
-def _without_polyploid_calls(ds: xr.Dataset, calls: xr.DataArray) -> xr.Dataset:
+def without_polyploid_calls(ds: xr.Dataset) -> xr.Dataset:
     """Return the Dataset with ploidy 2, where calls of more alleles are missing; warn of them.
 
-    Takes a pass over the calls. Raises ValueError if more than `POLYPLOID` of them are concerned.
+    Takes a pass over the calls, unless the ploidy is 2 or less. Raises ValueError if more than
+    `POLYPLOID` of them are concerned.
     """
     from genobit.data.selection import names_along
     from genobit.engine.schedule.computing import compute
 
+    if model.CALL_GENOTYPE not in ds or ds.sizes.get(model.PLOIDY, 0) <= 2:
+        return ds
+    calls = model.require_genotypes(ds)
     if not isinstance(calls.variable._data, np.ndarray):
         calls = calls.chunk()  # a file opened without dask would be read whole
     # -2 fills the calls of lower ploidy.

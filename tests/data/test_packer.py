@@ -58,6 +58,14 @@ METHODS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+PACK_OFTEN: dict[str, Callable[[Any], Any]] = {
+    **{name: METHODS[name] for name in ("pack", "filter", "pca")},
+    "grm_pairs": lambda x: x.grm_pairs(threshold=0.1).to_dataframe(),
+    "estimate.grm": lambda x: x.estimate.grm(),
+    "estimate.variant_stats": lambda x: x.estimate.variant_stats(),
+}
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("form", ["numpy", "dask", "turned", "int64"])
 @pytest.mark.parametrize(("ploidy", "third"), [(3, 1), (4, -1)])
@@ -82,10 +90,16 @@ def strip(found: Any) -> Any:
     return found.drop_attrs(deep=False) if isinstance(found, xr.Dataset) else found
 
 
-def test_the_warning__comes_once_and_from_the_line_of_the_user() -> None:
+@pytest.mark.parametrize("packs", PACK_OFTEN)
+def test_the_warning__comes_once_and_from_the_line_of_the_user(packs: str) -> None:
     with pytest.warns(UserWarning, match=SAID) as found:
+        PACK_OFTEN[packs](mixed().genobit)
+    assert [each.filename for each in found if "alleles" in str(each.message)] == [__file__]
+
+
+def test_planes__count_the_calls() -> None:
+    with pytest.warns(UserWarning, match=SAID):
         bits = mixed().genobit.pack()
-    assert [each.filename for each in found] == [__file__]
     assert bits.attrs["polyploid_calls"] == 4
     with warnings.catch_warnings():
         warnings.simplefilter("error")

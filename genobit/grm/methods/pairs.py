@@ -12,12 +12,11 @@ from genobit.data import labels, layouts, model, packed, result_labels
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_threshold
 from genobit.data.haploid import as_diploid, is_haploid, require_diploid
+from genobit.data.packer import without_polyploid_calls
 from genobit.engine.progress import warn
 from genobit.grm.methods.matrix import warn_of_few
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
@@ -32,9 +31,6 @@ class RelativesMethods:
     """Methods of ``ds.genobit`` about relatives."""
 
     _ds: xr.Dataset
-
-    if TYPE_CHECKING:
-        grm: Callable[..., Any]
 
     def grm_pairs(
         self,
@@ -103,41 +99,39 @@ class RelativesMethods:
         from genobit.grm import kinship, pairs
 
         check_threshold(threshold)
+        ds = without_polyploid_calls(self._ds)
         # `grm` refuses options that the method does not support.
-        matrix = self.grm(
+        matrix = ds.genobit.grm(
             method,
             missing=missing,
             allele_frequency=allele_frequency,
             autosomes=autosomes,
             count_monomorphic=count_monomorphic,
         )
-        values, kept = matrix.data, choose(self._ds, autosomes).kept
+        values, kept = matrix.data, choose(ds, autosomes).kept
         if method == "king":
             # These counts also give the columns ``ibs0`` and ``variants``.
-            values = kinship.shared(packed.by_samples(self._ds, variants=kept)[2])
-        columns = {"sample": np.arange(self._ds.sizes[model.SAMPLES])} | {
-            name: np.asarray(labels.as_objects(self._ds[name].variable, name).values)
+            values = kinship.shared(packed.by_samples(ds, variants=kept)[2])
+        columns = {"sample": np.arange(ds.sizes[model.SAMPLES])} | {
+            name: np.asarray(labels.as_objects(ds[name].variable, name).values)
             for name in LABELS
-            if name in self._ds.variables
+            if name in ds.variables
         }
         about = {"method": method, "threshold": float(threshold), "missing": missing}
-
-        frequency = allele_frequency
-        if frequency is not None:
-            frequency = given_frequency(self._ds, frequency)
+        given = None if allele_frequency is None else given_frequency(ds, allele_frequency)
         options = {
             **about,
-            "allele_frequency": frequency,
+            "allele_frequency": given,
             "count_monomorphic": count_monomorphic,
             "variants": kept,
-            "ploidy": 1 if is_haploid(self._ds) else 2,
+            "ploidy": 1 if is_haploid(ds) else 2,
         }
-        question = partial(identity, packed.rows(as_diploid(self._ds)), columns, options)
+        question = partial(identity, packed.rows(as_diploid(ds)), columns, options)
         return PairTable(
             GraphParts(*pairs.pair_tiles(values, method, threshold, columns), question),
             "sample",
             method,
-            partial(names_along, self._ds, model.SAMPLES),
+            partial(names_along, ds, model.SAMPLES),
             about,
         )
 
