@@ -13,6 +13,8 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.arguments = rest
     run: Callable[[argparse.Namespace], int] = options.run
     try:
-        return run(options)
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, options.command)
+            return run(options)
     except KeyboardInterrupt:
         print(f"genobit {options.command}: stopped", file=sys.stderr)
         return 130
@@ -61,6 +65,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = error.args[0] if isinstance(error, KeyError) else error
         print(f"genobit {options.command}: {text}", file=sys.stderr)
         return 1
+
+
+def _show_warning(command: str, message: Warning | str, *_: object) -> None:
+    """Print a warning as errors are: its line of Python tells a person at a shell nothing."""
+    print(f"genobit {command}: warning: {message}", file=sys.stderr)
 
 
 def parser() -> argparse.ArgumentParser:

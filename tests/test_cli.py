@@ -7,6 +7,7 @@ import itertools
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import dask
@@ -184,6 +185,20 @@ def test_a_key_error__is_shown_without_quotes(capsys, monkeypatch):
     monkeypatch.setattr(cli, "run_info", run)
     assert cli.main(["info"]) == 1
     assert capsys.readouterr().err == "genobit info: no variable 'x'\n"
+
+
+def test_a_warning__is_one_line_without_code(capsys, monkeypatch):
+    def warned(*_):
+        warnings.warn("few variants", stacklevel=1)
+        return 0
+
+    monkeypatch.setattr(cli, "run_info", warned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert cli.main(["info"]) == 0
+        shown = warnings.showwarning
+    assert capsys.readouterr().err == "genobit info: warning: few variants\n"
+    assert "_show_warning" not in repr(shown)
 
 
 def test_lab__opens_the_notebook_of_the_checkout(monkeypatch):

@@ -224,6 +224,81 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         "gb.EpistasisLimits() has no argument 'gap'; did you mean 'min_gap'?",
     ),
+    "king of pairs": (
+        lambda: ds().genobit.unrelated(kinship=0.1),
+        TypeError,
+        "has no argument 'kinship'; did you mean 'threshold'?",
+    ),
+    "degree": (
+        lambda: ds().genobit.unrelated(degree=2),
+        TypeError,
+        "has no argument 'degree'; did you mean 'threshold'?",
+    ),
+    "other": (
+        lambda: ds().genobit.ld_pairs(other=ds()),
+        TypeError,
+        "has no argument 'other'; did you mean 'variants'?",
+    ),
+    "pop": (
+        lambda: ds().genobit.sel(pop="FIN"),
+        TypeError,
+        "has no argument 'pop'; did you mean 'samples'?",
+    ),
+    "by": (
+        lambda: ds().genobit.variant_stats(by="pop"),
+        TypeError,
+        "has no argument 'by'; did you mean 'populations'?",
+    ),
+    "max_maf": (
+        lambda: ds().genobit.filter(max_maf=0.05),
+        TypeError,
+        "no argument 'max_maf': ds.genobit.isel(variants=condition) keeps variants by any",
+    ),
+    "biallelic": (
+        lambda: ds().genobit.filter(biallelic=True),
+        TypeError,
+        """no argument 'biallelic': ds.genobit.pack(multiallelic="drop") leaves out others.""",
+    ),
+    "to_csv": (
+        lambda: ds().genobit.grm().genobit.to_csv("x"),
+        AttributeError,
+        "no method 'to_csv': .to_dataframe().to_csv(path) of the result writes a table.",
+    ),
+    "consensus": (
+        lambda: ds().genobit.consensus(),
+        AttributeError,
+        "genobit makes no consensus trees; search.genobit.to_trees(path) writes the trees.",
+    ),
+    "graphml of pairs": (
+        lambda: ds().genobit.ld_pairs(threshold=0.1).to_graphml("x"),
+        AttributeError,
+        "pairs has no method 'to_graphml'; did you mean 'to_network().to_graphml(path)'?",
+    ),
+    "a column of pairs": (
+        lambda: ds().genobit.ld_pairs(threshold=0.1).r2,
+        AttributeError,
+        "the pairs are not computed: write pairs.to_dataframe().r2",
+    ),
+    "an item of pairs": (
+        lambda: ds().genobit.ld_pairs(threshold=0.1)["r2"],
+        TypeError,
+        "the pairs are not computed: write pairs.to_dataframe()['r2']",
+    ),
+    "a method of networks": (
+        lambda: ds().genobit.ld_pairs(threshold=0.1).to_network().communites(),
+        AttributeError,
+        "network has no method 'communites'; did you mean 'communities' or 'components'?",
+    ),
+    "text for a flag": (
+        lambda: ds().genobit.filter(min_maf=0.1, founders="no"),
+        TypeError,
+        "ds.genobit.filter(): founders='no' is not True or False",
+    ),
+    "text for a flag or None": (
+        lambda: ds().genobit.ld(phased="no"),
+        TypeError,
+        "ds.genobit.ld(): phased='no' is not True or False or None",
+    ),
     "one value twice": (
         lambda: ds().genobit.unrelated(0.1, threshold=0.1),
         TypeError,
@@ -300,12 +375,91 @@ VALUES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "ds.genobit.plot.region(association) and ds.genobit.plot.relatedness()",
     ),
+    "one table": (
+        lambda: ds().genobit.ld_clump(pd.DataFrame({"SNP": ["rs1"], "P": [0.1]})),
+        TypeError,
+        "p is a table, expected values along 'variants': give one of its columns ('SNP', 'P')",
+    ),
+    "names of genes": (
+        lambda: gb.sample_expression().genobit.kendall_pairs(names=["a", "b"]),
+        ValueError,
+        "names= is of type list, expected the name of a coordinate along 'gene': give one of",
+    ),
+    "a component by name": (
+        lambda: ds().genobit.pca(2).genobit.plot(x="PC3"),
+        ValueError,
+        "there is no component 'PC3'; the result has 1 to 2",
+    ),
+    "a component for a paper": (
+        lambda: ds().genobit.pca(2).genobit.plot(y=3).save("x.pdf"),
+        ValueError,
+        "there is no component 3; the result has 1 to 2",
+    ),
+    "a site beyond the last": (
+        lambda: ancestors().genobit.plot("tree", site=5000),
+        IndexError,
+        "site=5000 is not a site: the states have 40 sites along 'sites', with indices 0 to 39",
+    ),
+    "a site by name": (
+        lambda: ancestors().genobit.plot(site="x"),
+        TypeError,
+        "site='x' is not the index of a site: give a whole number",
+    ),
+    "a path that is none": (
+        lambda: gb.open_plink(5),
+        TypeError,
+        "path=5 is of type int, expected the path of a file, a list of paths, or a pattern",
+    ),
+    "a path of a writer": (
+        lambda: gb.to_plink(ds(), 5),
+        TypeError,
+        "to_plink takes a path, not 5 of type int",
+    ),
+    "concat of paths": (
+        lambda: gb.concat(["a.bed", "b.bed"]),
+        TypeError,
+        "datasets[0] is of type str, expected a Dataset of genotypes: open a file with genobit.op",
+    ),
+    "concat of a dict": (
+        lambda: gb.concat({"a": ds()}),
+        TypeError,
+        "concat takes a list of Datasets, such as concat([a, b])",
+    ),
+    "genes by name": (
+        lambda: ds().genobit.sel(variants="chr1").genobit.ld().genobit.plot(genes=["LCT"]),
+        TypeError,
+        "genes= holds 'LCT': give a GFF3 file, or a table with the columns contig, start, end",
+    ),
+    "haploid calls without ploidy": (
+        lambda: dosages().genobit.grm(),
+        ValueError,
+        "for haploid calls, ds.assign(call_genotype=d.expand_dims('ploidy', -1))",
+    ),
+    "text is not similar": (
+        lambda: aln().genobit.similarity(),
+        TypeError,
+        "needs booleans or 0 and 1: compare them, such as da == 'A'",
+    ),
+    "a dimension": (
+        lambda: gb.sample_expression().genobit.kendall(dim="samples"),
+        ValueError,
+        "they have 'gene', 'sample'; did you mean 'sample'?",
+    ),
+    "no phenotype in the file": (
+        lambda: ds().genobit.epistasis(np.full(12, np.nan)),
+        ValueError,
+        "missing in all 12 samples: join a table that has it with ds.genobit.join(table)",
+    ),
     "array": (
         lambda: gb.measurements(np.ones((3, 4))),
         TypeError,
         "pd.DataFrame(values, genes, samples)",
     ),
 }
+
+
+def ancestors() -> xr.Dataset:
+    return aln().genobit.ancestral_states(f"({','.join(aln().taxa.values)});")
 
 
 def populations() -> xr.Dataset:
@@ -334,6 +488,41 @@ def test_window_of_more_variants_than_there_are__says_what_it_counts(
 ) -> None:
     ds().genobit.ld_pairs(threshold=0.2, window=window).to_dataframe()
     assert ("for base pairs give window='500000bp'" in caplog.text) is told
+
+
+def test_more_pairs_than_samples__are_told() -> None:
+    for call in (gb.sample_expression().genobit.kendall, ds().genobit.kendall):
+        with pytest.warns(UserWarning, match=r"min_pairs=999 is more than the (160|12) values"):
+            call(min_pairs=999)
+
+
+def test_limits_that_leave_nothing__are_told() -> None:
+    limits = gb.EpistasisLimits(min_gap=100, min_n=0)
+    with pytest.warns(UserWarning, match="limits= leaves no combination"):
+        found = ds().isel(variants=[0, 1, 2]).genobit.epistasis(np.arange(12) % 2, limits=limits)
+    assert found.sizes["rank"] == 0
+
+
+def test_folder_or_other_file__is_named_where_a_bed_is_expected(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"is a folder: give a \.bed in it\."):
+        gb.open_plink(tmp_path)
+    bed = gb.to_plink(ds(), tmp_path / "x")
+    with pytest.raises(FileNotFoundError, match=f"is a folder: give a .bed in it, such as {bed}"):
+        gb.open_plink(tmp_path)
+    (tmp_path / "y.vcf").write_text("")
+    with pytest.raises(FileNotFoundError, match=r"y\.vcf is no \.bed: for VCF use"):
+        gb.open_plink(tmp_path / "y.vcf")
+
+
+def test_samples_of_a_vcf__are_listed_if_none_is_close(tmp_path: Path) -> None:
+    path = gb.to_vcf(ds(), tmp_path / "x.vcf")
+    with pytest.raises(ValueError, match=r"lacks; its first samples are 's0', 's1', 's2'\."):
+        gb.open_vcf(path, samples=["nobody"], cache_dir=False)
+
+
+@pytest.mark.parametrize("value", [0, 1, True, np.bool_(False)])
+def test_flag__takes_numbers_that_are_true_or_false(value: Any) -> None:
+    assert ds().genobit.pca(2, count_monomorphic=value).sizes["components"] == 2
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -399,6 +588,7 @@ def test_fields_of_arguments__are_in_the_table() -> None:
 def test_table__leads_to_names_that_exist() -> None:
     known = {*users(), *dir(GenobitDatasetAccessor), *dir(GenobitDataArrayAccessor), *gb.__all__}
     known |= {*gb.plots.__all__, "plots", "lead", "print", "dask", "ds", "figure", "xr"}
+    known |= {*dir(gb.PairTable)}
     for name, ours in SYNONYMS.items():
         assert name == name.casefold()
         for each in ours:

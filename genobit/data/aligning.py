@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     """Labels of the data and of the values, and the name of these labels."""
 
 
+_LISTED = 8
+"""Most columns that an error lists."""
 _ARRAYS = (list, tuple, np.ndarray, pd.Index, pd.api.extensions.ExtensionArray)
 
 
@@ -55,6 +57,13 @@ def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) ->
         if isinstance(given, xr.DataArray) and not _same_labels(data, given, dim):
             found = _labels_of_both(data, given, dim, name)
         given = given.data
+    elif isinstance(given, pd.DataFrame):
+        names = ", ".join(map(repr, given.columns[:_LISTED]))
+        msg = (
+            f"{name} is a table, expected values along {dim!r}: give one of its columns ({names}), "
+            "or join it with ds.genobit.join(table) and give the name"
+        )
+        raise TypeError(msg)
     elif isinstance(given, pd.Series):
         found = _labels_and_index(data, given.index, dim, name)
     values = columns.values(given, name)

@@ -111,7 +111,8 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
             remedy = (
                 "make two alleles of dosages 0, 1 and 2 with d = ds.call_genotype; "
                 "ds.assign(call_genotype=xr.concat([d > 1, d > 0], 'ploidy').where(d >= 0, -1)"
-                ".astype('int8'))"
+                ".astype('int8')), or, for haploid calls, ds.assign(call_genotype=d.expand_dims("
+                "'ploidy', -1))"
             )
             if calls.dtype.kind in "OSUT":
                 remedy = _NO_TEXT

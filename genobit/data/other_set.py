@@ -11,6 +11,7 @@ from genobit.data.labels import require_same as same_labels
 from genobit.data.labels import text as texts
 from genobit.data.labels import without_levels
 from genobit.data.selection_by_label import is_names, of_ids, unknown
+from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
@@ -40,7 +41,8 @@ def dimension_of(
         raise ValueError(msg)
     if dim is not None:
         if dim not in da.dims:
-            msg = f"dim={dim!r} is not a dimension of the values; they have {dims}"
+            meant = did_you_mean(dim, da.dims)
+            msg = f"dim={dim!r} is not a dimension of the values; they have {dims}{meant}"
             raise ValueError(msg)
         return dim
     known = [name for name in da.dims if str(name).lower() in names]

@@ -14,7 +14,7 @@ import time
 import uuid
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def address(path: str | os.PathLike[str]) -> str:
     return text if "://" in text else text.replace(":/", "://", 1)
 
 
-def local_path(path: str | os.PathLike[str], what: str, instead: str = READ) -> Path:
+def local_path(path: Any, what: str, instead: str = READ) -> Path:
     """Return a path on this machine, with ``~`` replaced by the home folder.
 
     ``what`` is the function or argument that takes the path, and ``instead`` the remedy (`READ`,
@@ -68,6 +68,9 @@ def local_path(path: str | os.PathLike[str], what: str, instead: str = READ) -> 
     if is_address(path):
         msg = f"{what} takes a path on this machine, not {address(path)!r}: {instead}"
         raise ValueError(msg)
+    if not isinstance(path, str | os.PathLike):
+        msg = f"{what} takes a path, not {path!r} of type {type(path).__name__}"
+        raise TypeError(msg)
     return Path(path).expanduser()
 
 

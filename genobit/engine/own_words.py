@@ -10,6 +10,8 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
+
 from genobit.engine.synonyms import own_name
 
 if TYPE_CHECKING:
@@ -79,9 +81,16 @@ class SuggestsNames:
 
 def explained(function: _Called, called: str) -> _Called:
     """Return a function that raises TypeError in our words if its arguments do not fit."""
+    flags = {
+        name: kind
+        for name, kind in getattr(function, "__annotations__", {}).items()
+        if kind in {"bool", "bool | None"}
+    }
 
     @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:
+        for name in flags.keys() & given.keys():
+            _check_flag(f"{called}(): {name}", given[name], none="None" in flags[name])
         try:
             return function(*args, **given)
         except TypeError:
@@ -91,6 +100,13 @@ def explained(function: _Called, called: str) -> _Called:
         raise TypeError(problem)
 
     return call  # type: ignore[return-value]
+
+
+def _check_flag(name: str, value: Any, *, none: bool) -> None:
+    """Raise TypeError unless the value is True or False; 0 and 1, and None if ``none``, will do."""
+    # Text such as "no" would count as true.
+    if not ((isinstance(value, int | np.bool_) and value in {0, 1}) or (none and value is None)):
+        raise TypeError(f"{name}={_shown(value)} is not True or False{' or None' * none}")
 
 
 def _problem(

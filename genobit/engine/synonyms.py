@@ -45,7 +45,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         ("variants", "region"),
     ),
     **dict.fromkeys(("individuals", "people", "keep", "indiv", "iids"), ("samples",)),
-    **dict.fromkeys(("population", "pop", "pops", "groups"), ("populations", "colour_by")),
+    **dict.fromkeys(
+        ("population", "pop", "pops", "groups"), ("populations", "colour_by", "samples")
+    ),
     **dict.fromkeys(
         ("window_size", "size", "max_distance", "distance", "bp", "kb", "ld_window_kb"), ("window",)
     ),
@@ -65,7 +67,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "path": ("prefix", "store", "path_or_ts"),
     "prefix": ("path",),
     **dict.fromkeys(("df", "frame", "dataframe", "data"), ("table", "frame")),
-    **dict.fromkeys(("key", "left_on", "index_col", "by"), ("on",)),
+    **dict.fromkeys(("key", "left_on", "index_col"), ("on",)),
+    "by": ("on", "populations", "colour_by"),
+    "other": ("variants",),
+    **dict.fromkeys(("degree", "max_degree"), ("threshold",)),
     "na_values": ("missing",),
     "newick": ("tree",),
     "trees": ("tree",),
@@ -86,7 +91,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     # Methods
     **dict.fromkeys(
-        ("king", "kinship", "ibd"), ('grm("king")', 'ds.genobit.grm("king")', "kinship_histogram")
+        ("king", "kinship", "ibd"),
+        ("threshold", 'grm("king")', 'ds.genobit.grm("king")', "kinship_histogram"),
     ),
     "ibs": ('grm("ibs")', 'ds.genobit.grm("ibs")'),
     **dict.fromkeys(("gcta", "vanraden", "relationship", "relatedness"), ("grm()",)),
@@ -113,7 +119,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "tanimoto": ("similarity()",),
     "jaccard": ("similarity()",),
     "pca": ("grm()", "ds.genobit.pca()"),
-    **dict.fromkeys(("select", "subset", "extract", "query", "loc", "where"), ("sel()",)),
+    **dict.fromkeys(
+        ("select", "subset", "extract", "query", "loc", "where"), ("sel()", "to_dataframe()")
+    ),
     **dict.fromkeys(("annotate", "assign", "add"), ("join(table)",)),
     "genetic_distance": ("genetic_map(table)",),
     **dict.fromkeys(
@@ -121,6 +129,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "region_plot": ("plot.region(association)",),
     **dict.fromkeys(("save", "write", "to_netcdf", "dump"), ("to_zarr(path)",)),
+    **dict.fromkeys(("compute", "to_pandas", "sort_values"), ("to_dataframe()",)),
+    "to_csv": ("to_dataframe().to_csv(path)",),
+    "to_graphml": ("to_network().to_graphml(path)",),
+    "to_cytoscape": ("to_network().to_cytoscape(path)",),
     "write_plink": ("to_plink(prefix)",),
     "to_bed": ("to_plink(prefix)",),
     "to_grm": ("to_gcta(prefix)", "grm().genobit.to_gcta(prefix)"),
@@ -148,6 +160,19 @@ ABSENT = {
     **dict.fromkeys(
         ("merge", "bmerge", "append", "concat"),
         "gb.concat([a, b]) joins cohorts, and ds.genobit.join(table) adds columns",
+    ),
+    **dict.fromkeys(
+        ("to_csv", "to_excel", "to_tsv"),
+        ".to_dataframe().to_csv(path) of the result writes a table",
+    ),
+    **dict.fromkeys(
+        ("max_maf", "max_af", "min_info", "snps_only", "indels"),
+        "ds.genobit.isel(variants=condition) keeps variants by any condition",
+    ),
+    "biallelic": 'ds.genobit.pack(multiallelic="drop") leaves out others',
+    **dict.fromkeys(
+        ("consensus", "majority_consensus", "strict_consensus"),
+        "genobit makes no consensus trees; search.genobit.to_trees(path) writes the trees",
     ),
     **dict.fromkeys(("impute", "phase"), "genobit does not impute or phase; .to_vcf() writes VCF"),
 }

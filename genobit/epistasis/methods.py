@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model, result_labels
-from genobit.engine.progress import warn_stopped
+from genobit.engine.progress import warn, warn_stopped
 
 if TYPE_CHECKING:
     import os
@@ -213,6 +213,8 @@ class EpistasisMethods:
         if ranking.partial:
             kept = f"the best of the {ranking.fraction:.3%} that were searched"
             warn_stopped("epistasis", kept, checkpoint)
+        elif not ranking.combinations:
+            warn("limits= leaves no combination, so the ranking is empty: give wider limits")
         return _labelled(asked.ds, ranking, columns, asked.wanted, asked.classes, asked.about)
 
     def ranking(self) -> pd.DataFrame:

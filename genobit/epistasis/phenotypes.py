@@ -72,7 +72,10 @@ def classes(values: NDArray[Any], name: str, note: str = "") -> ClassOf:
         msg = f"{name} is of dtype {values.dtype}: classes are booleans, whole numbers or text"
         raise TypeError(msg)
     if not present.size:
-        msg = f"{name} is missing in all {values.size} samples: nothing to compare"
+        msg = (
+            f"{name} is missing in all {values.size} samples: join a table that has it with "
+            "ds.genobit.join(table), or give an array"
+        )
         raise ValueError(msg)
     if values.dtype.kind == "O":
         _refuse_missing_texts(values, known, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import dask.array as da
@@ -154,7 +154,7 @@ def concat(
 
 def _checked(datasets: Any) -> list[xr.Dataset]:
     """Return a list of Datasets of genotypes; an error names the wrong one."""
-    whole = isinstance(datasets, xr.Dataset | xr.DataArray | str)
+    whole = isinstance(datasets, Mapping | xr.DataArray | str)
     if whole or not isinstance(datasets, Iterable):
         msg = "concat takes a list of Datasets, such as concat([a, b])"
         raise TypeError(msg)
@@ -164,7 +164,10 @@ def _checked(datasets: Any) -> list[xr.Dataset]:
         raise ValueError(msg)
     for k, ds in enumerate(given):
         if not isinstance(ds, xr.Dataset):
-            msg = f"datasets[{k}] is of type {type(ds).__name__}, expected a Dataset of genotypes"
+            msg = (
+                f"datasets[{k}] is of type {type(ds).__name__}, expected a Dataset of genotypes: "
+                "open a file with genobit.open_plink or another reader"
+            )
             raise TypeError(msg)
         if Layout.from_attributes(ds.attrs) is not None:
             msg = f"datasets[{k}] is packed: join the genotypes, then pack the result"

@@ -27,7 +27,7 @@ from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 COLUMNS = ("contig", "start", "end", "name", "strand")
 #: Column names in tables of GFF, BED, biomaRt and UCSC, in order of preference.
@@ -38,6 +38,8 @@ _KNOWN = {
     "name": ("name", "gene", "gene_name", "symbol", "gene_symbol", "hgnc_symbol", "id", "gene_id"),
     "strand": ("strand",),
 }
+_LISTED = 8
+"""Most names that an error lists."""
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _NAMES = ("Name", "gene_name", "gene", "locus_tag", "ID")
 
@@ -128,7 +130,7 @@ def genes_in(
         there &= table["contig"] == contig
     found = table[there].reset_index(drop=True)
     if found["contig"].nunique() > 1:
-        several = ", ".join(found["contig"].unique()[:8])
+        several = _first(list(found["contig"].unique()))
         raise ValueError(
             f"the variants have no contig, and genes of the contigs {several} have their "
             "positions: give the genes of one contig, or assign variant_contig"
@@ -141,12 +143,22 @@ def lacks_contig(table: pd.DataFrame, contig: str) -> str:
     known = list(table["contig"].unique())
     if contig in known:
         return ""
-    few = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     what = table.attrs["source"]
-    return f"The {what} has no gene on contig {contig}; it has {few or 'none'}"
+    return f"The {what} has no gene on contig {contig}; it has {_first(known) or 'none'}"
+
+
+def _first(names: Sequence[Any]) -> str:
+    """Return the first names as text."""
+    return ", ".join(map(str, names[:_LISTED])) + ", ..." * (len(names) > _LISTED)
 
 
 def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
+    if isinstance(frame.columns, pd.RangeIndex):
+        msg = (
+            f"genes= holds {frame.iat[0, 0]!r}: give a GFF3 file, or a table with the columns "
+            "contig, start, end and name"
+        )
+        raise TypeError(msg)
     by_lower = {str(name).lower(): name for name in reversed(list(frame.columns))}
     found = {
         column: next((by_lower[name] for name in names if name in by_lower), None)
@@ -156,7 +168,7 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
         if found[column] is None:
             raise ValueError(
                 f"the table of genes has no column {column!r} (nor {', '.join(_KNOWN[column][1:])})"
-                f"; it has {', '.join(map(str, frame.columns))}: rename one"
+                f"; it has {_first(list(frame.columns))}: rename one"
             )
     numbers = {
         column: pd.to_numeric(frame[found[column]]).to_numpy() for column in ("start", "end")

@@ -323,11 +323,21 @@ def _bed_path(path: str | os.PathLike[str]) -> str:
     bed = given if given.suffix == ".bed" else given.with_name(given.name + ".bed")
     if not bed.is_file():
         advice = "Give the .bed file, or the name that .bed, .bim and .fam share."
-        if given.suffix in {".pgen", ".pvar", ".psam"}:
+        if given.is_dir():
+            inside = next(iter(sorted(given.glob("*.bed"))), None)
+            advice = (
+                f"{given} is a folder: give a .bed in it{f', such as {inside}' * bool(inside)}."
+            )
+        elif given.suffix in {".pgen", ".pvar", ".psam"}:
             pgen = str(given.with_suffix(".pgen"))
             advice = f"For PLINK 2 filesets use genobit.open_pgen({pgen!r})."
         elif given.suffix in {".bim", ".fam"}:
             advice = f"Give the .bed file beside {given.name}, {given.with_suffix('.bed')}."
+        elif given.is_file():
+            advice = (
+                f"{given.name} is no .bed: for VCF use genobit.open_vcf, for .bgen open_bgen, for "
+                "alignments open_alignment, and join a table with ds.genobit.join(path)."
+            )
         msg = f"{bed} does not exist. {advice}"
         raise FileNotFoundError(msg)
     return str(bed.absolute())

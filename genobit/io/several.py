@@ -66,6 +66,7 @@ def _joined(found: dict[str, xr.Dataset]) -> xr.Dataset:
         names = list(found)
         text = re.sub(r"datasets\[(\d+)\]", lambda k: names[int(k[1])], str(error.args[0]))
         text = text.replace("join=", "genobit.concat of the opened files: join=", 1)
+        text = text.replace("joined along dim='samples'", "joined by genobit.concat")
         raise type(error)(text) from error
 
 
@@ -79,8 +80,14 @@ def files_of(path: Any, endings: tuple[str, ...]) -> list[_Path] | None:
         if not isinstance(text, str) or is_address(text) or not glob.has_magic(text):
             return None
         return _matching(Path(text).expanduser(), endings)
-    if isinstance(path, bytes) or not isinstance(path, Iterable):
+    if isinstance(path, bytes):
         return None
+    if not isinstance(path, Iterable):
+        msg = (
+            f"path={path!r} is of type {type(path).__name__}, expected the path of a file, a list "
+            "of paths, or a pattern"
+        )
+        raise TypeError(msg)
     files = list(path)
     if not files:
         msg = "the list of paths is empty: give the path of a file"

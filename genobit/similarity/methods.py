@@ -170,10 +170,9 @@ def _side_of(da: xr.DataArray, dim: Hashable | None) -> xr.DataArray:
         )
         raise ValueError(msg)
     if da.dtype.kind not in "biuf":
-        msg = (
-            f"values are of dtype {da.dtype}, but similarity needs booleans or 0 and 1: convert "
-            "them, for example with .astype(bool)"
-        )
+        text = da.dtype.kind in "OSUT"
+        how = "compare them, such as da == 'A'" if text else "convert them, with .astype(bool)"
+        msg = f"values are of dtype {da.dtype}, but similarity needs booleans or 0 and 1: {how}"
         raise TypeError(msg)
     bits = dimension_of(da, dim, BITS, "bits")
     (rows,) = (name for name in da.dims if name != bits)

@@ -125,6 +125,7 @@ def test_the_best_of_few_samples__are_the_first_of_all(samples: int, statistic: 
         xr.testing.assert_equal(few, every.isel(rank=slice(2)))
 
 
+@pytest.mark.filterwarnings("ignore:limits= leaves no combination:UserWarning")
 def test_estimates__count_variants_in_one_place() -> None:
     # 0.5 less 0.1 rounds to 0.4, but the difference of 0.5 and 0.4 to less than 0.1.
     for low, high, gap in ((0.4, 0.5, 0.1), (0.1, 0.6, 0.5), (0.3, 0.4, 0.1)):

@@ -134,6 +134,7 @@ def test_alternative__is_refused_without_pvalues() -> None:
         da.genobit.kendall(min_periods=3)
 
 
+@pytest.mark.filterwarnings("ignore:min_pairs=:UserWarning")
 @pytest.mark.parametrize("least", [2, 3, 5, 8, 13])
 @pytest.mark.parametrize("rows", [3, 100])
 def test_min_n__is_min_periods_of_pandas(least: int, rows: int) -> None:
@@ -161,6 +162,7 @@ def test_min_n__leaves_pairs_out_of_the_tests() -> None:
     assert tested[1] == len(many.to_dataframe()) < tested[0]
 
 
+@pytest.mark.filterwarnings("ignore:min_pairs=:UserWarning")
 def test_min_n__of_complete_values_and_permutations() -> None:
     da = measured(random_values(2, 4, 7))
     for least in (7, 8):

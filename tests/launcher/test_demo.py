@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import genobit as gb
 from genobit import cli
+from genobit.launcher import demo
 
 FIGURES = [
     "All pairs of a region",
@@ -61,6 +63,14 @@ def written(tmp_path_factory) -> Path:
     # Bars are for terminals.
     assert errors.getvalue() == ""
     return folder
+
+
+def test_compilation_on_few_variants__warns_of_nothing(capsys):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        demo._compile_kernels({"LD": lambda: warnings.warn("few variants", stacklevel=1)})
+    assert not found
+    assert "LD: loaded" in capsys.readouterr().out
 
 
 def test_report__refers_to_no_other_file(written):

@@ -12,6 +12,7 @@ from genobit.data.labels import text
 from genobit.data.pairs.network_graph import NetworkGraph
 from genobit.data.plotting import NetworkPlotMethods
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.own_words import SuggestsNames
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ SHOWN = 8
 """Number of pairs in the notebook display of a table."""
 
 
-class Network(NetworkPlotMethods, NetworkGraph):
+class Network(NetworkPlotMethods, NetworkGraph, SuggestsNames):
     """Table of pairs of variables with a statistic, and the network of these pairs.
 
     The nodes are the variables that occur in a pair, named by their labels. If two variables have
@@ -60,6 +61,8 @@ class Network(NetworkPlotMethods, NetworkGraph):
     >>> table.degree().to_dict()
     {'MYC': 2, 'MAX': 1, 'MXD1': 1}
     """
+
+    _called = "network"
 
     def __init__(
         self,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from genobit.data.checks import check_whole
 from genobit.data.plotting import NetworkPlotMethods
 from genobit.engine.extras import require
 from genobit.engine.options import get_options, more_than, require_fits
+from genobit.engine.own_words import SuggestsNames
 from genobit.engine.progress import bar
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ ROWS = {"variants": "variant", "samples": "sample"}
 """Stem of the columns of a dimension; others are named after the dimension itself."""
 
 
-class PairTable(NetworkPlotMethods):
+class PairTable(NetworkPlotMethods, SuggestsNames):
     """Lazy table of pairs: one row per pair, computed part by part.
 
     `.ld_pairs()`, `.grm_pairs()` and `.kendall_pairs()` return it, and `genobit.open_pairs` reads
@@ -61,6 +63,8 @@ class PairTable(NetworkPlotMethods):
     >>> pairs.to_dataframe()[["variant_0", "variant_1", "r2"]].values.tolist()
     [[0.0, 1.0, 0.75]]
     """
+
+    _called = "pairs"
 
     def __init__(
         self,
@@ -104,6 +108,7 @@ class PairTable(NetworkPlotMethods):
         >>> len(ds.genobit.ld_pairs(threshold=0.5).head(1))
         1
         """
+        check_whole("n", n, 0)
         found, rows, first, size = [], 0, 0, 1
         while rows < n and first < self._parts.count:
             numbers = range(first, min(first + size, self._parts.count))
@@ -258,6 +263,15 @@ class PairTable(NetworkPlotMethods):
         found = _names_in(edges, self.row) if self._names is None else self._names()
         names = np.asarray(found)
         return Network(edges, names, self.row, self.value, {**edges.attrs, **self.attrs})
+
+    def _unknown(self, name: str) -> str:
+        if name in self.columns:
+            return f"the pairs are not computed: write pairs.to_dataframe().{name}"
+        return super()._unknown(name)
+
+    def __getitem__(self, name: object) -> NoReturn:
+        """Raise TypeError: a table that is not computed has no values to select."""
+        raise TypeError(f"the pairs are not computed: write pairs.to_dataframe()[{name!r}]")
 
     def __repr__(self) -> str:
         """List the columns, and say that nothing is computed."""

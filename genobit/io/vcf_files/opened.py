@@ -265,10 +265,10 @@ def _places(samples: Sequence[str], known: tuple[str, ...], name: str) -> NDArra
     place = {sample: k for k, sample in enumerate(known)}
     for k, sample in enumerate(wanted):
         if sample not in place:
-            msg = (
-                f"samples[{k}] is {sample!r}, which {name} lacks{did_you_mean(str(sample), known)}"
-            )
-            raise ValueError(msg)
+            meant = did_you_mean(str(sample), known)
+            if meant == ".":
+                meant = f"; its first samples are {', '.join(map(repr, known[:3]))}."
+            raise ValueError(f"samples[{k}] is {sample!r}, which {name} lacks{meant}")
         if sample in wanted[:k]:
             msg = f"samples[{k}] is {sample!r} again: name each sample once."
             raise ValueError(msg)

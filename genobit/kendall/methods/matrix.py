@@ -11,6 +11,7 @@ from genobit.data.guards.calls import warn_without_calls, warn_without_values
 from genobit.data.other_set import OBSERVATIONS, dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
+from genobit.engine.progress import warn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -288,6 +289,11 @@ def attributes_of(
     """Return the attributes of a result: statistic, missing-data rule, kernel and observations."""
     from genobit.kendall.matrix import LONG_NAMES, MISSING
 
+    if wanted.min_n > max(observations, 2):
+        warn(
+            f"min_pairs={wanted.min_n} is more than the {observations} values along {dim!r}, so "
+            f"there is no correlation: give at most {observations}"
+        )
     return {
         "long_name": LONG_NAMES[statistic],
         "statistic": statistic,

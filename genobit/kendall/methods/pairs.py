@@ -251,14 +251,17 @@ def _table(
     return PairTable(parts, row, "tau", partial(np.asarray, unique), attrs)
 
 
-def _names(side: xr.DataArray, names: str | None) -> NDArray[Any]:
+def _names(side: xr.DataArray, names: Any) -> NDArray[Any]:
     dim = side.dims[0]
     if names is None:
         index = side.indexes.get(dim)
         return np.arange(side.sizes[dim]) if index is None else np.asarray(index.to_numpy())
-    if names not in side.coords or side.coords[names].dims != (dim,):
+    if not isinstance(names, str) or names not in side.coords or side[names].dims != (dim,):
         known = [str(name) for name, x in side.coords.items() if x.dims == (dim,)]
-        msg = f"names={names!r} is not a coordinate along {dim!r}: give one of {known}"
+        what = f"names={names!r} is not a"
+        if not isinstance(names, str):
+            what = f"names= is of type {type(names).__name__}, expected the name of a"
+        msg = f"{what} coordinate along {dim!r}: give one of {known}"
         raise ValueError(msg)
     return np.asarray(side.coords[names].values)
 

@@ -5,6 +5,7 @@ It calls only public functions. May import: everything but `cli`.
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from pathlib import Path
 from string import Template
@@ -114,6 +115,8 @@ def _compile_kernels(analyses: dict[str, Callable[[], None]]) -> None:
     print("Getting the kernels of five analyses; a new machine compiles each once", flush=True)
     for name, compile_kernels in analyses.items():
         before = len(list(cache_folder().glob("*.nbc")))
-        compile_kernels()
+        # Of data that are too small for an analysis.
+        with warnings.catch_warnings(action="ignore"):
+            compile_kernels()
         compiled = len(list(cache_folder().glob("*.nbc"))) - before
         print(f"  {name}: {f'{compiled} compiled' if compiled else 'loaded'}", flush=True)

@@ -17,7 +17,7 @@ from genobit.data.topology import children, tips
 from genobit.engine.schedule.sites import whole_columns
 from genobit.parsimony.ancestral import SAMPLED
 from genobit.parsimony.lengths import indices
-from genobit.parsimony.plots.states import DARK, UNSURE, colours_of_states, members
+from genobit.parsimony.plots.states import DARK, UNSURE, colours_of_states, members, site_index
 from genobit.parsimony.scores import Trees, scores
 from genobit.visual.tokens import LIGHT
 
@@ -183,7 +183,7 @@ def focus_site(site: Any, scored: SiteScores) -> int | None:
         if not counts.any():
             counts = scored.changes
         return int(np.argmax(counts)) if counts.any() else None
-    return _index("site", site, scored.changes.size)
+    return site_index("site", site, scored.changes.size)
 
 
 def matrix_sites(sites: Any, scored: SiteScores, focus: int | None) -> list[int]:
@@ -202,23 +202,14 @@ def matrix_sites(sites: Any, scored: SiteScores, focus: int | None) -> list[int]
                 "8, or [3, 15, 20]; turn a mask into indices by np.flatnonzero"
             )
         listed = list(np.asarray(sites).tolist())
-        found = [_index(f"sites[{k}]", site, scored.changes.size) for k, site in enumerate(listed)]
+        found = [
+            site_index(f"sites[{k}]", site, scored.changes.size) for k, site in enumerate(listed)
+        ]
         for k, site in enumerate(found):
             if site in found[:k]:
                 raise ValueError(f"sites[{k}] is {site} for the second time: leave it out")
         found = [site for site in found if site != focus]
     return sorted(found, key=lambda site: (int(scored.changes[site]), site))
-
-
-def _index(name: str, site: Any, n_sites: int) -> int:
-    if isinstance(site, bool) or not isinstance(site, int | np.integer):
-        raise TypeError(f"{name}={site!r} is not the index of a site: give a whole number")
-    if not 0 <= site < n_sites:
-        raise IndexError(
-            f"{name}={site} is not a site: the states have {n_sites:,} sites along {SITES!r}, with "
-            f"indices 0 to {n_sites - 1}"
-        )
-    return int(site)
 
 
 def site_labels(ancestors: xr.Dataset, sites: Sequence[int]) -> list[str]:

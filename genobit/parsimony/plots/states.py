@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +46,7 @@ def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates
 
     ``title`` replaces the number of changes in the title.
     """
+    site = site_index("site", site, ancestors.sizes["sites"])
     states = [str(state) for state in ancestors["states"][:, site].values]
     parents = ancestors["node_parent"].values
     of_nodes = np.array(states)
@@ -59,6 +60,18 @@ def site_states(ancestors: xr.Dataset, site: int, title: str = "") -> SiteStates
     colours = [known.get(state, UNSURE) for state in states]
     name = f"site {site:,}"
     return SiteStates(name, f"{name}: {about}", states, changed, colours, key)
+
+
+def site_index(name: str, site: Any, n_sites: int) -> int:
+    """Return the index of a site; TypeError or IndexError if there is no such site."""
+    if isinstance(site, bool) or not isinstance(site, int | np.integer):
+        raise TypeError(f"{name}={site!r} is not the index of a site: give a whole number")
+    if not 0 <= site < n_sites:
+        raise IndexError(
+            f"{name}={site} is not a site: the states have {n_sites:,} sites along 'sites', with "
+            f"indices 0 to {n_sites - 1}"
+        )
+    return int(site)
 
 
 def changes_of(ancestors: xr.Dataset, branch: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.ticker import MaxNLocator
 
 from genobit.pca.plots.paper_names import are_apart, name_groups
-from genobit.pca.plots.scatter import axis_label
+from genobit.pca.plots.scatter import axis_label, check_components
 from genobit.visual.colouring import Colouring, colouring_of, one_colour_each
 from genobit.visual.paper.key import draw_key, key_height
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
@@ -68,7 +68,7 @@ def paper_scatter(
     >>> round(paper_scatter(pcs).height(90), 1)
     69.7
     """
-    _check_components(pcs, x, y)
+    check_components(pcs, x, y)
     colour = colouring_of(pcs, colour_by, "samples")
 
     key_in = key_of(pcs, colour, x, y)
@@ -141,15 +141,6 @@ def _scores(pcs: xr.Dataset, x: int, y: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of the samples along two components."""
     scores = pcs["scores"].transpose("samples", "components").values.astype("f8")
     return scores[:, x - 1], scores[:, y - 1]
-
-
-def _check_components(pcs: xr.Dataset, x: int, y: int) -> None:
-    n_components = pcs.sizes["components"]
-    for component in (x, y):
-        if not 1 <= component <= n_components:
-            raise ValueError(
-                f"there is no component {component}; the result has 1 to {n_components}"
-            )
 
 
 def _notes(pcs: xr.Dataset, x: int, y: int) -> list[str]:

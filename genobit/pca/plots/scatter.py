@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
 from bokeh.models import HoverTool
 
 from genobit.data.aligning import aligned
+from genobit.data.checks import is_whole
 from genobit.data.labels import text
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
 from genobit.visual.style import number
@@ -63,12 +64,7 @@ def pca_scatter(
     >>> [dimension.label for dimension in pca_scatter(pcs).kdims]
     ['PC1 (50.0% of the variance)', 'PC2 (25.0% of the variance)']
     """
-    n_components = pcs.sizes["components"]
-    for component in (x, y):
-        if not 1 <= component <= n_components:
-            raise ValueError(
-                f"there is no component {component}; the result has 1 to {n_components}"
-            )
+    check_components(pcs, x, y)
     scores = pcs["scores"].transpose("samples", "components").values
     colour = colouring_of(pcs, colour_by, "samples")
     columns = {
@@ -100,6 +96,16 @@ def pca_scatter(
         tools=["pan", "wheel_zoom", "lasso_select", "box_select", "reset", _hover(colour)],
         active_tools=["lasso_select", "wheel_zoom"],
     )
+
+
+def check_components(pcs: xr.Dataset, x: Any, y: Any) -> None:
+    """Raise ValueError for an axis that is not the number of a component, counted from 1."""
+    n_components = pcs.sizes["components"]
+    for component in (x, y):
+        if not is_whole(component) or component > n_components:
+            raise ValueError(
+                f"there is no component {component!r}; the result has 1 to {n_components}"
+            )
 
 
 def axis_label(pcs: xr.Dataset, component: int) -> str:
