@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -40,6 +41,7 @@ def positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int6
     size = ds.sizes[dim]
     if isinstance(selection, slice):
         return np.arange(size)[_checked_slice(selection, dim)]
+    _require_one_kind(selection, dim)
     given = aligning.selected(ds, selection, dim, f"the mask or selection {dim}=")
     chosen = np.atleast_1d(np.asarray(given))
     if chosen.dtype == bool:
@@ -78,7 +80,8 @@ def members(matrix: xr.DataArray, chosen: Any, dim: str, name: str) -> list[int]
             for label, values in matrix.coords.items()
             if values.dims == (along,)
         }
-        return [int(k) for k in positions(xr.Dataset(side, attrs=matrix.attrs), chosen, dim)]
+        with named_after(name, dim):
+            return positions(xr.Dataset(side, attrs=matrix.attrs), chosen, dim).tolist()
     n = matrix.sizes[along]
     indices = [int(k) for k in np.atleast_1d(np.asarray(chosen))]
     for k in indices:
@@ -89,6 +92,31 @@ def members(matrix: xr.DataArray, chosen: Any, dim: str, name: str) -> list[int]
             )
             raise IndexError(msg)
     return indices
+
+
+@contextmanager
+def named_after(name: str, dim: str) -> Iterator[None]:
+    """Let errors of `positions` name the argument that a caller gave."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        told = str(error.args[0]) if error.args else ""
+        error.args = (told.replace(f"{dim}=", f"{name}=").replace(f"{dim}[", f"{name}["),)
+        raise
+
+
+def _require_one_kind(given: Any, dim: str) -> None:
+    """Raise IndexError for names beside positions."""
+    if not isinstance(given, list | tuple):
+        return
+    names = [k for k, x in enumerate(given) if isinstance(x, str | bytes)]
+    others = [k for k, x in enumerate(given) if isinstance(x, int | float | np.number)]
+    if names and others:
+        msg = (
+            f"{dim}= mixes names and positions, {given[names[0]]!r} at [{names[0]}] and "
+            f"{given[others[0]]!r} at [{others[0]}]: give only names, or only positions"
+        )
+        raise IndexError(msg)
 
 
 def is_names(given: Any) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genobit.data.guards.damage import named_failure
-from genobit.data.pairs.parquet import ABOUT, INCOMPLETE
+from genobit.data.pairs.parquet import ABOUT, INCOMPLETE, NAMES
 from genobit.data.pairs.parts import FINISHED, Parts
 from genobit.data.pairs.table import PairTable
 from genobit.engine.extras import require
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _CELL = 16
 """Bytes of memory per table cell, without the letters of a text."""
+_NAME = 20
+"""Largest memory of a list of names, for each byte of its file."""
 _REMEDY = "The file is not Parquet, or it is damaged: copy it again."
 VALUES = ("r2", "r2_em", "tau", "king")
 """Columns that can be the value of a table without a description."""
@@ -76,7 +79,9 @@ def open_pairs(path: str | os.PathLike[str]) -> PairTable:
             msg = f"{source}: {number} is of {parts.empty[number].dtype}, expected numbers"
             raise ValueError(msg)
     parts.ends = (f"{row}_0", f"{row}_1")
-    return PairTable(parts, row, value, attrs=about["attrs"])
+    named = source / FINISHED / NAMES
+    names = partial(_names, named) if source.is_dir() and named.exists() else None
+    return PairTable(parts, row, value, names, about["attrs"])
 
 
 class FileParts(Parts):
@@ -139,6 +144,13 @@ def _about(source: Path, columns: Sequence[str]) -> dict[str, Any]:
         msg = f"{source} has the columns {list(columns)}: it is no table of pairs"
         raise ValueError(msg)
     return {"row": rows[0], "value": values[0], "attrs": {}}
+
+
+def _names(file: Path) -> list[str]:
+    """Return the names of all rows that a table of pairs is from."""
+    require_fits(f"the names of {file}", _NAME * file.stat().st_size)
+    with named_failure(file, "The file is damaged: write the table again."):
+        return [str(name) for name in json.loads(file.read_bytes())]
 
 
 def read_file(file: Path) -> pd.DataFrame:

@@ -29,6 +29,9 @@ def test_open_pairs__is_lazy_and_has_what_was_written(tmp_path: Path) -> None:
         right = table.to_dataframe()
         pd.testing.assert_frame_equal(again.to_dataframe(), right, check_dtype=False)
         assert again.to_network().degree().tolist() == table.to_network().degree().tolist()
+        for network in (again.to_network(), table.to_network()):
+            assert len(network.degree(isolated=True)) == len(table.to_network().names)
+        assert again.to_network().names.tolist() == table.to_network().names.tolist()
 
 
 def test_open_pairs__of_one_file_and_of_other_programs(tmp_path: Path) -> None:

@@ -14,19 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.labels import text
 from genobit.data.pairs.parts import FINISHED
 from genobit.engine.files import WRITE, disk_full_named, local_path
 from genobit.engine.progress import bar, note
 from genobit.engine.schedule.checkpoints import TEMPORARY, Checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from genobit.data.pairs.parts import Parts
 
 ABOUT = "table.json"
 """File in the folder of the checkpoint, with the row, the value and the attributes of the table."""
+NAMES = "names.json"
+"""File beside it, with the names of all rows of the matrix that the pairs are from."""
 INCOMPLETE = "INCOMPLETE-repeat-the-call-of-to_parquet"
 """Marker file, present until all parts are written. It is not Parquet: readers refuse the folder
 and print the file's name."""
@@ -38,12 +41,14 @@ def write(
     folder: str | os.PathLike[str],
     parts: Parts,
     about: Mapping[str, Any],
+    names: Callable[[], Any] | None,
     *,
     progress: bool | None,
 ) -> Path:
     """Write the parts that are not finished yet; return the folder.
 
-    ``about`` describes the whole table. ``progress`` None follows `get_options`. Raises ValueError
+    ``about`` describes the whole table, and ``names`` returns the names of its rows, of those
+    without a pair too. ``progress`` None follows `get_options`. Raises ValueError
     if the folder holds another table or other files, RuntimeError if another run is at work in it.
     """
     place = local_path(folder, "to_parquet()", WRITE)
@@ -66,6 +71,9 @@ def write(
                 _remove(place)
             raise
         with disk_full_named(place):
+            if names is not None:
+                every = text(names()).tolist()
+                (place / FINISHED / NAMES).write_text(json.dumps(every), "utf-8")
             (place / FINISHED / ABOUT).write_text(json.dumps(about, default=str), "utf-8")
         (place / INCOMPLETE).unlink(missing_ok=True)
     return place

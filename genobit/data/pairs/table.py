@@ -231,7 +231,7 @@ class PairTable(NetworkPlotMethods, SuggestsNames):
 
         self._parts.check(in_memory=False)
         about = {"row": self.row, "value": self.value, "attrs": self.attrs}
-        return parquet.write(folder, self._parts, about, progress=progress)
+        return parquet.write(folder, self._parts, about, self._names, progress=progress)
 
     def to_network(self) -> Network:
         """Compute the table, and return it as a network.
@@ -259,7 +259,7 @@ class PairTable(NetworkPlotMethods, SuggestsNames):
 
         edges = self.to_dataframe()
         if SORTED_BY in self.attrs:
-            edges = _once(edges, self.row)
+            edges = each_once(edges, self.row)
         found = _names_in(edges, self.row) if self._names is None else self._names()
         names = np.asarray(found)
         return Network(edges, names, self.row, self.value, {**edges.attrs, **self.attrs})
@@ -294,8 +294,8 @@ def as_network(pairs: PairTable | Network) -> Network:
     return pairs.to_network() if isinstance(pairs, PairTable) else pairs
 
 
-def _once(edges: pd.DataFrame, row: str) -> pd.DataFrame:
-    """Return each pair of a table of partners once, with the smaller position first."""
+def each_once(edges: pd.DataFrame, row: str) -> pd.DataFrame:
+    """Return each pair once, smaller position first; partners of two variants have it twice."""
     import pandas as pd
 
     ends = [f"{row}_0", f"{row}_1"]

@@ -12,7 +12,7 @@ from genobit.data import model
 from genobit.grm.explorer.data import GIVEN
 from genobit.visual.explorer.explorer import Explorer, label_of, one_of
 from genobit.visual.explorer.files import dataset_writers
-from genobit.visual.explorer.traits import Members
+from genobit.visual.explorer.traits import Label, Members
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class GRMTraits(Explorer):
     selectable = "samples or variants"
     tabs = ("picture", "relatives", "samples", "components")
     method = traitlets.Unicode()
-    colour_by = traitlets.Unicode("")
+    colour_by = Label("")
     component_x = traitlets.Int(1, min=1)
     component_y = traitlets.Int(2, min=1)
     selected: Any = Members(lambda _: model.SAMPLES)

@@ -12,7 +12,7 @@ import traitlets
 from genobit.kendall.explorer.searching import SHOWN, Finder
 from genobit.visual.explorer.controls import button, dropdown, linked
 from genobit.visual.explorer.explorer import Explorer, label_of
-from genobit.visual.explorer.traits import Member, Members
+from genobit.visual.explorer.traits import Label, Member, Members
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class KendallTraits(Explorer):
     fdr = traitlets.Float(0.01, min=0.0, max=1.0)
     floor = traitlets.Float(0.0)
     has_fdr = traitlets.Bool(True)  # noqa: FBT003  traitlets takes the default first
-    colour_by = traitlets.Unicode("")
-    colour_points_by = traitlets.Unicode("")
+    colour_by = Label("")
+    colour_points_by = Label("")
     pair: Any = Members(
         _variables, traitlets.Int(), traitlets.Int(), default_value=None, allow_none=True
     )

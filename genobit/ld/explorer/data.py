@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -20,6 +20,9 @@ from genobit.visual.pixels import Axis
 from genobit.visual.style import number, scale_of
 
 STATISTICS = {"haplotype": ("r2", "r", "D", "dprime"), "dosage": ("r2", "r", "r2_em", "dprime_em")}
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 #: Variants in the first window of a contig.
 FIRST_LOOK = 300
 #: Most bytes of planes to load into memory, where every zoom reads them again.
@@ -172,6 +175,13 @@ class Cohort:
             middle = int(np.searchsorted(there, self.position[around]))
             first = int(np.clip(middle - FIRST_LOOK // 2, 0, max(len(there) - FIRST_LOOK, 0)))
         return contig, float(there[first]), float(there[min(first + FIRST_LOOK, len(there)) - 1])
+
+    def region_of(self, variants: Sequence[int]) -> Region:
+        """Return the region of some variants, of those on the contig of the first."""
+        contig = self.contig_of(variants[0])
+        there = self.position[[k for k in variants if self.contig_of(k) == contig]].astype("f8")
+        margin = max(float(np.ptp(there)), 10_000.0) / 4
+        return contig, max(float(there.min()) - margin, 0.0), float(there.max()) + margin
 
     def members(self, contig: str, min_maf: float) -> Contig:
         """Return the variants of a contig with a minor allele frequency of at least `min_maf`."""

@@ -10,8 +10,6 @@ import ipywidgets
 import numpy as np
 import traitlets
 
-from genobit.data import model
-from genobit.data.selection_by_label import is_names
 from genobit.io.genes import read_genes
 from genobit.ld.explorer.choice import nearest_point, selected_pair
 from genobit.ld.explorer.data import Cohort, Window
@@ -21,20 +19,24 @@ from genobit.ld.explorer.traits import LISTS, STALE_BY_TRAIT, drawer, search, to
 from genobit.ld.explorer.views import Genes, Lists, PaintedDrawing, Track, name_file, track_picture
 from genobit.ld.plots.drawing import Drawing, PictureOptions, square, triangle
 from genobit.ld.plots.heatmap import KEY, SQUARE_KEY, overlay
+from genobit.ld.plots.outlines import check_blocks
 from genobit.visual.explorer.frame import PICTURE, framed
 from genobit.visual.explorer.gestures import Gestures
 from genobit.visual.explorer.home import Throttled
 from genobit.visual.explorer.picture import fill
-from genobit.visual.explorer.traits import place_of, refuse_unknown
+from genobit.visual.explorer.traits import refuse_unknown
 from genobit.visual.explorer.view import Frame, drawn, plot_of
 from genobit.visual.pixels import ACROSS, pair_at
 from genobit.visual.style import WIDTH, few_marks, fluid, number, scale_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     import xarray as xr
 
     from genobit.data.selection import Selection
+    from genobit.ld.explorer.region import Region
 
 #: Pixels on a side, and variants computed for them. Longer windows are thinned, as the title says.
 #: 2,000 variants x 4,000 haplotypes are 8e9 bit operations, 30 ms on one core.
@@ -99,12 +101,12 @@ class LDExplorer(LDFiles):
         self._strength = None if association is None else cohort.strength(association)
         if self._strength is not None and "lead" not in initial:
             initial["lead"] = int(np.nanargmax(self._strength))
-        if is_names(initial.get("lead")):
-            initial["lead"] = place_of(self, initial["lead"], model.VARIANTS, "lead")
+        for name in {"lead", "selected"} & set(initial):
+            initial[name] = getattr(type(self), name)._validate(self, initial[name])
         if "region" not in initial:
-            around = initial.get("lead")
-            initial["region"] = cohort.first_look(cohort.contig_of(around or 0), around)
+            initial["region"] = self._first_region(initial.get("lead"), initial.get("selected"))
         if blocks is not None:
+            check_blocks(blocks)
             initial.setdefault("show_blocks", True)
         super().__init__(**initial)
         self._given = given
@@ -117,6 +119,15 @@ class LDExplorer(LDFiles):
         self.observe(self._on_trait, list(STALE_BY_TRAIT))
         self._stale = {"window", "plot", "track"}
         self.refresh()
+
+    def _first_region(self, lead: int | None, selected: Sequence[int] | None) -> Region:
+        """Return the region around the lead variant, or of the selected variants, or the first."""
+        around = selected[0] if lead is None and selected else lead
+        found = self._cohort.first_look(self._cohort.contig_of(around or 0), around)
+        if lead is not None or not selected:
+            return found
+        every = self._cohort.region_of(selected)
+        return found[0], min(found[1], every[1]), max(found[2], every[2])
 
     def _make_parts(self, genes: pd.DataFrame | None) -> None:
         self._plot_box = ipywidgets.VBox().add_class("genobit-ld-plot")

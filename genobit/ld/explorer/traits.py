@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
-import numpy as np
 import traitlets
 
 from genobit.data import model
 from genobit.data.contigs import contig_named
 from genobit.data.regions import known_contig, parse_region
-from genobit.data.selection_by_label import unknown
+from genobit.data.selection_by_label import named_after, unknown
 from genobit.engine.spelling import did_you_mean
 from genobit.ld.explorer.region import Region, region_text
 from genobit.visual.explorer.controls import button, dropdown, linked, slider
@@ -34,7 +33,8 @@ class RegionTrait(traitlets.Tuple):
             shown = obj.region[0] if obj.trait_has_value("region") else obj.contigs[0]
             region = parse_region(value, obj.contigs, shown)
             if ":" not in value and contig_named(region.contig, obj.contigs) is None:
-                raise unknown(obj._whole.bits, value, "variants", obj.contigs)
+                with named_after("region", "variants"):
+                    raise unknown(obj._whole.bits, value, "variants", obj.contigs)
             end = float("inf") if region.end is None else float(region.end)
             value = region.contig, float(region.start), end
         return super().validate(obj, value)
@@ -109,6 +109,7 @@ class LDTraits(Explorer):
                 f"{proposal['value']!r} cannot be computed from {layout}s; "
                 f"use one of {', '.join(self.statistics)}"
                 + (", or pack(phased=True)" if layout == "dosage" else "")
+                + did_you_mean(proposal["value"], self.statistics).rstrip(".")
             )
         return str(proposal["value"])
 
@@ -222,11 +223,7 @@ class LDTraits(Explorer):
         """Show the region of the selected variants, on the contig of the first one."""
         if not self.selected:
             raise ValueError("no variant is selected; click a pair, or select variants by name")
-        contig = self._whole.contig_of(self.selected[0])
-        there = [k for k in self.selected if self._whole.contig_of(k) == contig]
-        position = self._whole.position[there].astype("f8")
-        margin = max(float(np.ptp(position)), 10_000.0) / 4
-        self.region = (contig, max(position.min() - margin, 0.0), position.max() + margin)
+        self.region = self._whole.region_of(self.selected)
 
     # The samples of `of_samples`.
 

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from bokeh.models import HoverTool
 
-from genobit.data.pairs.table import PairTable
+from genobit.data.pairs.table import PairTable, each_once
 from genobit.ld.plots.decay import fitted_decay
 from genobit.ld.plots.drawing import PictureOptions
 from genobit.ld.plots.genes import under_genes
@@ -264,5 +264,7 @@ def _pairs_of_table(table: Any) -> tuple[np.ndarray, np.ndarray, str]:
             f"decay needs the columns {', '.join(needed)}, and the table lacks "
             f"{', '.join(lacking)}: give a table of ds.genobit.ld_pairs()"
         )
+    if {"variant_0", "variant_1"} <= {*columns} and (columns.variant_0 > columns.variant_1).any():
+        columns = each_once(columns, "variant")
     first, second, values = (columns[name].to_numpy() for name in needed)
     return np.abs(second - first), values.astype("f8"), "r²"

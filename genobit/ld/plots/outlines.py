@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,12 +36,17 @@ def outlines(
     return lines
 
 
+def check_blocks(blocks: Any) -> None:
+    """Raise ValueError unless the blocks have the positions of their ends."""
+    if "first_position" not in blocks or "last_position" not in blocks:
+        raise ValueError("blocks= needs the result of .genobit.ld_blocks()")
+
+
 def _ends(
     matrix: xr.DataArray, at: np.ndarray, bins: Pixels, blocks: xr.Dataset
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return start and end on the axis of the blocks in view, at the edges of their variants."""
-    if "first_position" not in blocks or "last_position" not in blocks:
-        raise ValueError("blocks= needs the result of .genobit.ld_blocks()")
+    check_blocks(blocks)
     position = matrix["variant_position_1"].values
     first, last = blocks["first_position"].values, blocks["last_position"].values
     inside = (last > position[0]) & (first < position[-1])

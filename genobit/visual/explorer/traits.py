@@ -11,7 +11,7 @@ import numpy as np
 import traitlets
 import xarray as xr
 
-from genobit.data.selection_by_label import is_names, positions
+from genobit.data.selection_by_label import is_names, named_after, positions
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ class Members(traitlets.Tuple):
     def validate(self, obj: Any, value: Any) -> Any:
         """Find the positions of what is no tuple or list of numbers."""
         plain = isinstance(value, tuple | list) and not is_names(value) and not _is_mask(value)
-        if value is not None and not plain:
+        if value is not None and plain:
+            for k, one in enumerate(value):
+                _require_position(one, f"{self.name}[{k}]")
+        elif value is not None:
             value = tuple(places_of(obj, value, self._along(obj), str(self.name)).tolist())
         return super().validate(obj, value)
 
@@ -86,12 +89,28 @@ class Member(traitlets.Int[Any, Any]):
 
     def validate(self, obj: Any, value: Any) -> Any:
         """Find the position of an id."""
-        if isinstance(value, bool | np.bool_):
-            msg = f"{self.name}={value!r} is not a position or an id: give one of them"
-            raise traitlets.TraitError(msg)
         if is_names(value):
             value = place_of(obj, value, self._along(obj), str(self.name))
+        _require_position(value, str(self.name))
         return super().validate(obj, value)
+
+
+class Label(traitlets.Unicode[Any, Any]):
+    """Name of a label of an explorer's data, "" for none."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Refuse values, which the plots take."""
+        if not isinstance(value, str):
+            raise traitlets.TraitError(
+                f"{self.name} takes the name of a label, not a {type(value).__name__}: add the "
+                f'values to the data, such as ds.assign(my_label=...), and give "my_label"'
+            )
+        return super().validate(obj, value)
+
+
+def _require_position(value: Any, name: str) -> None:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise traitlets.TraitError(f"{name}={value!r} is not a position or an id: give one of them")
 
 
 def _is_mask(value: tuple[Any, ...] | list[Any]) -> bool:
@@ -114,6 +133,8 @@ def places_of(obj: Any, value: Any, dim: str, name: str) -> np.ndarray:
     data = obj._data
     known = data.coords.to_dataset() if isinstance(data, xr.DataArray) else data
     try:
-        return positions(known, list(value) if isinstance(value, tuple) else value, dim)
+        with named_after(name, dim):
+            return positions(known, list(value) if isinstance(value, tuple) else value, dim)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise traitlets.TraitError(f"{name}: {error.args[0]}") from None
+        told = str(error.args[0])
+        raise traitlets.TraitError(told if name in told else f"{name}: {told}") from None

@@ -38,7 +38,19 @@ from genobit.visual.pixels import (
     strongest,
 )
 from genobit.visual.style import NO_VALUE_COLOUR, WHITE, palette, scale_of
-from tests.cohorts import cohort, random_calls
+from tests.cohorts import cohort, mosaic_calls, random_calls
+
+
+@pytest.mark.parametrize("variants", [[5], [5, 50], [50, 5, 7]])
+def test_decay_of_partners_counts_each_pair_once(variants):
+    ds = cohort(mosaic_calls(3, 60, 80))
+    # Each variant is listed as a partner of the others.
+    pairs = ds.genobit.ld_pairs(variants=variants, threshold=0)
+    ends = pairs.to_dataframe()[["variant_0", "variant_1"]].to_numpy()
+    different = len({tuple(sorted(pair)) for pair in ends.tolist()})
+    assert (different < len(ends)) is (len(variants) > 1)
+    for table in (pairs, pairs.to_dataframe()):
+        assert ld_decay(table).Points.I["pairs"].sum() == different
 
 
 def ld_result(values: np.ndarray, position: np.ndarray | None = None, name: str = "r2"):

@@ -88,13 +88,31 @@ def test_names__become_positions(case: str) -> None:
 
 
 WRONG = {
-    "an unknown variant": (variants("lead"), "rs_none", r"lead: .*'rs_none' is not in variant_id"),
+    "an unknown variant": (variants("lead"), "rs_none", r"^lead='rs_none' is not in variant_id"),
     "several leads": (variants("lead"), ["rs1", "rs2"], r"lead=.* names 2 variants: give one id"),
-    "an unknown member": (variants("selected"), ["rs1", "rsx"], r"selected: .*'rsx'"),
+    "an unknown member": (variants("selected"), ["rs1", "rsx"], r"^selected='rsx' is not"),
     "a short mask": (variants("selected"), MASK[:-1], r"selected: the mask .* \(59,\)"),
     "a variant too many": (variants("selected"), [3, 60], r"selected has 3 to 60"),
-    "an unknown sample": (samples("selected"), "sx", r"selected: .*'sx' is not in sample_id"),
-    "an unknown gene": (expressed("variable"), "none", r"variable: .*'none' is not in gene"),
+    "an unknown sample": (samples("selected"), "sx", r"^selected='sx' is not in sample_id"),
+    "an unknown gene": (expressed("variable"), "none", r"^variable='none' is not in gene"),
+    "a position that is no number": (
+        variants("selected"),
+        [1.5],
+        r"selected\[0\]=1.5 is not a position",
+    ),
+    "a lead between variants": (variants("lead"), 7.0, r"lead=7.0 is not a position or an id"),
+    "a list of leads": (variants("lead"), [1, 2], r"lead=\[1, 2\] is not a position or an id"),
+    "ids and positions": (
+        variants("selected"),
+        ["rs1", 5],
+        r"^selected= mixes names and positions, 'rs1' at \[0\] and 5 at \[1\]: give only names",
+    ),
+    "colours of samples": (
+        samples("colour_by"),
+        np.zeros(40),
+        r"^colour_by takes the name of a label",
+    ),
+    "colours of genes": (expressed("colour_by"), GENE[:5], "^colour_by takes the name"),
     "one of a pair": (expressed("pair"), [GENE[1]], r"'pair' trait"),
 }
 
@@ -105,6 +123,20 @@ def test_wrong_names__say_which(case: str) -> None:
     made, value, message = WRONG[case]
     with pytest.raises(traitlets.TraitError, match=message):
         made(value)
+
+
+@pytest.mark.parametrize("chosen", [["rs45"], ["rs45", "rs48"], [45, 48], "rs45", MASK, [7, 45]])
+def test_selected_variants__are_in_view(chosen: Any) -> None:
+    explorer = ds().genobit.explore.ld(selected=chosen)
+    contig, start, end = explorer.region
+    first = explorer.selected[0]
+    assert contig == ("chr1" if first < 30 else "chr2")
+    for variant in explorer.selected:
+        if (variant < 30) is (first < 30):
+            assert start <= int(ds().variant_position[variant]) <= end
+    assert not explorer.status.startswith("Error")
+    both = ds().genobit.explore.ld(selected=chosen, lead="rs3", region="chr1")
+    assert (both.region[0], both.selected, both.lead) == ("chr1", explorer.selected, 3)
 
 
 def test_a_lead__is_in_view() -> None:
