@@ -38,12 +38,12 @@ _REMEDIES = {
     "min_hwe": "inbred lines and mixed populations are not in equilibrium. Leave min_hwe= out, or "
     "give one population of outbred samples as hwe_samples=",
 }
-"""What to do if a rule removes most. Most variants of a sequenced cohort are rare, so "min_maf" is
-not here."""
+"""Advice for a rule that removes more than half. "min_maf" needs none, since most variants of a
+sequenced cohort are rare."""
 
 
 class Removed(NamedTuple):
-    """What a rule removed."""
+    """Numbers of samples or variants that a rule tested and removed."""
 
     rule: str
     """The rule with its threshold, as in a call."""
@@ -59,7 +59,7 @@ class Removed(NamedTuple):
 
 
 def tell(removed: Removed) -> None:
-    """Print what a rule removed; warn if that is more than half."""
+    """Print the numbers of a rule; warn if it removed more than half."""
     line = f"{removed.rule} removed {removed.lost:,} of {removed.before:,} {removed.dim}"
     say(line)
     if 2 * removed.lost > removed.before and removed.name in _REMEDIES:
@@ -143,7 +143,7 @@ def kept_variants(found: Counts, rules: Rules) -> Iterator[tuple[str, NDArray[np
 def _removed(
     name: str, rules: Rules, before: NDArray[np.bool_], kept: NDArray[np.bool_], dim: str
 ) -> Removed:
-    """Return what a rule removed; raise ValueError if none is left."""
+    """Return the numbers of a rule; raise ValueError if none is left."""
     rule = f"{name}={rules.thresholds()[name]:g}"
     if not kept.any():
         msg = (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from genobit.data import autosomes as chromosomes
 from genobit.data import model, packed
 from genobit.data.checks import check_one_of, check_share
-from genobit.data.haploid import is_haploid, require_diploid
-from genobit.quality.methods.statistics import EXACT, MIDP, dosages_of, kinds_of
+from genobit.data.haploid import require_diploid
+from genobit.quality.methods.statistics import EXACT, MIDP, dosages_of
 from genobit.quality.roles import read_passed, read_roles
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class FilterMethods:
             msg = "filter() has no threshold: give min_maf=, max_missing=, max_sample_missing= or "
             raise ValueError(msg + "min_hwe=, or passed=True")
         given, removed = self._ds, []
-        # Of an earlier call.
+        # Drop the counts of an earlier call.
         given = given.drop_attrs(deep=False).assign_attrs(
             {k: v for k, v in given.attrs.items() if not str(k).startswith("removed_by_")}
         )
@@ -118,8 +118,7 @@ class FilterMethods:
         if rules.thresholds():
             if min_hwe is not None or hwe_samples is not None:
                 require_diploid(given, "a Hardy-Weinberg test", "leave out min_hwe=, hwe_samples=")
-            ds, layout, planes = dosages_of(given)
-            kinds = kinds_of(ds, autosomes, haploid=is_haploid(given))
+            ds, layout, planes, kinds = dosages_of(given, autosomes)
             roles = read_roles(ds, founders=founders, tested=hwe_samples)
             kept = judge(planes, layout, kinds, roles, rules)
             given = packed.isel(given, kept.variants, kept.samples)

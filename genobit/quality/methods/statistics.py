@@ -253,37 +253,36 @@ class QualityMethods:
         """
         from genobit.quality import samples
 
-        ds, layout, planes = dosages_of(self._ds)
-        haploid = is_haploid(self._ds)
-        kinds = kinds_of(ds, autosomes, haploid=haploid)
+        ds, layout, planes, kinds = dosages_of(self._ds, autosomes)
         roles = read_roles(ds, founders=founders)
         limits = _limits(sex_limits)
         sums = samples.sample_sums(planes, kinds, roles, layout, small_sample=small_sample)
         found = samples.statistics(sums, roles, kinds, limits)
         names = {name: samples.DESCRIPTIONS[name] for name in found}
-        if haploid:
+        if is_haploid(self._ds):
             names = {name: names[name] for name in samples.OF_HAPLOIDS}
         return _labelled(ds, found, names, model.SAMPLES)
 
 
-def kinds_of(
-    ds: xr.Dataset, autosomes: chromosomes.Autosomes, *, haploid: bool
-) -> NDArray[np.uint8]:
-    """Return the kind of each variant's chromosome (variants,)."""
-    if haploid:
-        # A call counts one allele, whatever the sex of the sample: the rule of MT.
-        return np.full(ds.sizes[model.VARIANTS], chromosomes.MT, np.uint8)
-    return chromosomes.kinds(ds, autosomes)
+def dosages_of(
+    ds: xr.Dataset, autosomes: chromosomes.Autosomes
+) -> tuple[xr.Dataset, Layout, dict[str, da.Array], NDArray[np.uint8]]:
+    """Return the packed Dataset, its layout, planes of dosages, and kinds of chromosomes.
 
-
-def dosages_of(ds: xr.Dataset) -> tuple[xr.Dataset, Layout, dict[str, da.Array]]:
-    """Return the packed Dataset, its layout and planes of dosages; doubles haploid calls."""
-    ds = as_diploid(ds)
+    kinds: (variants,). Haploid calls are doubled. Each counts one allele whatever the sex of the
+    sample, as calls on MT do.
+    """
+    haploid, ds = is_haploid(ds), as_diploid(ds)
     chunk = None
     if model.CALL_GENOTYPE in ds and get_options().chunk_rows_is_default:
         words = words_for(ds[model.CALL_GENOTYPE].sizes[model.SAMPLES])
         chunk = max(get_options().edge, CHUNK_BYTES // (24 * words))
-    return packed.by_variants(ds, phased=False, chunk=chunk, haploid=True)
+    ds, layout, planes = packed.by_variants(ds, phased=False, chunk=chunk, haploid=True)
+    if haploid:
+        kinds = np.full(ds.sizes[model.VARIANTS], chromosomes.MT, np.uint8)
+    else:
+        kinds = chromosomes.kinds(ds, autosomes)
+    return ds, layout, planes, kinds
 
 
 def _variant_stats(
@@ -304,9 +303,7 @@ def _variant_stats(
     from genobit.quality import variants
     from genobit.quality.sets import sample_sets
 
-    haploid = is_haploid(ds)
-    ds, layout, planes = dosages_of(ds)
-    kinds = kinds_of(ds, autosomes, haploid=haploid)
+    ds, layout, planes, kinds = dosages_of(ds, autosomes)
     roles = read_roles(ds, founders=founders, tested=hwe_samples)
 
     def of(roles: Roles) -> dict[str, da.Array]:
