@@ -77,7 +77,7 @@ def without_polyploid_calls(ds: xr.Dataset) -> xr.Dataset:
     """Return the Dataset with ploidy 2, where calls of more alleles are missing; warn of them.
 
     Takes a pass over the calls, unless the ploidy is 2 or less. Raises ValueError if more than
-    `POLYPLOID` of them are concerned.
+    `POLYPLOID` of them have more alleles.
     """
     from genobit.data.selection import names_along
     from genobit.engine.schedule.computing import compute

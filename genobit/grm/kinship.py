@@ -48,7 +48,7 @@ take several times the tile."""
 
 
 FEW_VARIANTS = 1_000
-"""Below so many independent variants, the standard error of a kinship is that of a degree."""
+"""With fewer independent variants, the standard error of a kinship exceeds 0.03."""
 STRETCH = 10_000
 """Base pairs in which variants count as one. Linkage in humans reaches farther: 60,000 independent
 variants in 3 Gb are one in 50 kb."""

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _ROWS = 1024
-"""Rows that are looked at together: the first have a value, unless something is wrong."""
+"""Rows that are checked together. The first ones have a value, unless something is wrong."""
 
 
 def warn_without_calls(ds: xr.Dataset, result: str) -> None:
     """Warn if genotypes or planes in memory have no call, so that the ``result`` is NaN.
 
-    Lazy ones are not looked at, because reading them may take long.
+    Lazy genotypes are not checked, because reading them may take long.
     """
     for name, missing in ((PREFIX + CALLED, 0), (model.CALL_GENOTYPE, -1)):
         if name in ds.variables and _all_missing(ds.variables[name], missing):

@@ -151,10 +151,11 @@ class RelativesMethods:
             0.354, only duplicates and identical twins are related. At 0.177, first-degree relatives
             are related too. 0.0884 adds the second degree, and 0.0442 adds the third.
         pairs
-            Table of pairs to use instead of the kinship of the genotypes: a result of `grm_pairs`,
-            read back with `genobit.open_pairs` or not, or a DataFrame. It has two columns of ids
-            and a column of values, under the names of `grm_pairs`, plink or KING, or three columns
-            of any name in this order. Pairs of which the Dataset lacks a sample are left out.
+            Table of pairs to use instead of the kinship of the genotypes. It is a result of
+            `grm_pairs` or `genobit.open_pairs`, or a DataFrame. A DataFrame has two columns of ids
+            and a column of values, named as in `grm_pairs`, plink or KING. Other names are allowed
+            if it has these three columns only, in this order. Pairs of which the Dataset lacks a
+            sample are left out.
         autosomes
             As for `grm`. Not used with ``pairs``.
 

@@ -49,9 +49,9 @@ class LDPairsMethods:
             Smallest r2 of a pair in the table, in [0, 1]. It is needed for a table of all pairs.
             With ``variants``, the default is no limit.
         variants
-            List the partners of these variants only, each with its strongest partner first: ids or
-            regions, positions along ``variants``, or a mask, as for `sel`. A variant that is named
-            twice is listed once.
+            List only the partners of these variants, with the strongest partner of each first. Give
+            ids or regions, positions along ``variants``, or a mask, as for `sel`. A variant that is
+            named twice is listed once.
         top
             Largest number of partners of each of the ``variants``. The default is all partners.
         window

@@ -68,7 +68,7 @@ class FilterMethods:
             Each rule that applies has an attribute with the number of variants that it removed,
             such as ``attrs["removed_by_min_maf"]``. The attribute ``removed_by_max_sample_missing``
             is a number of samples. A printed line for each rule says the same:
-            ``min_maf=0.05 removed 2,681 of 3,093 variants``. The option ``progress=False`` of
+            ``min_maf=0.01 removed 1 of 2 variants``. The option ``progress=False`` of
             `set_options` switches the lines off.
 
         See Also
