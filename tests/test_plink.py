@@ -96,9 +96,9 @@ def our_linkage(ds: xr.Dataset) -> np.ndarray:
     return both[np.isfinite(both).all(axis=1)]  # plink leaves the others out
 
 
-def blocks(ds: xr.Dataset) -> list[tuple[int, int]]:
+def blocks(ds: xr.Dataset) -> list[list[int]]:
     found = ds.genobit.ld_blocks("200kb")
-    return list(zip(found.first_position.values, found.last_position.values, strict=True))
+    return np.stack([found.first_position, found.last_position], axis=1).tolist()
 
 
 def clumps(ds: xr.Dataset) -> list[list[Any]]:
@@ -151,7 +151,7 @@ CASES = {
         "plink1.9",
         "--blocks no-pheno-req",
         lambda prefix: table(prefix, "blocks.det")[["BP1", "BP2"]].to_numpy().tolist(),
-        lambda ds: np.array(blocks(ds)).tolist(),
+        blocks,
     ),
     "clump": Case(
         "plink1.9",
