@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -150,15 +151,13 @@ NEEDS = (
 
 def summed_up(reasons: list[str]) -> str:
     """Return one line: how many skipped tests need what, and how to get it."""
-    wanted: dict[str, int] = {}
-    for reason in reasons:
-        known = (f"need {what} ({how})" for text, what, how in NEEDS if text in reason)
-        need = next(known, "have other reasons (-rs lists them)")
-        wanted[need] = wanted.get(need, 0) + 1
-    most_first = sorted(wanted.items(), key=lambda item: -item[1])
-    return f"{len(reasons):,} skipped tests: " + ", ".join(
-        f"{n:,} {need}" for need, n in most_first
+    other = "have other reasons (-rs lists them)"
+    wanted = Counter(
+        next((f"need {what} ({how})" for text, what, how in NEEDS if text in reason), other)
+        for reason in reasons
     )
+    listed = ", ".join(f"{n:,} {need}" for need, n in wanted.most_common())
+    return f"{len(reasons):,} skipped tests: {listed}"
 
 
 def _reason(report: Any) -> str:

@@ -15,9 +15,7 @@ OF_LABELS = {"indexed", "isel", "join", "sel"}
 """Methods of results along variants or samples."""
 ADDED = {"ranking", "to_gcta", "to_plink_rel", "to_trees"}
 """Methods of some results."""
-INPUTS = {
-    *("alignment", "filter", "genetic_map", "indexed", "isel", "join", "mask_calls", "pack", "sel"),
-}
+INPUTS = {"alignment", "filter", "genetic_map", "mask_calls", "pack"} | OF_LABELS
 """Methods whose results are data again."""
 
 

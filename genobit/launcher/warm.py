@@ -66,7 +66,7 @@ def warm(*analyses: str) -> None:
     # off the diagonal, which have kernels of their own.
     with (
         _alone,
-        # Of data that are too small for an analysis.
+        # The data are too small for some analyses, which warn.
         warnings.catch_warnings(action="ignore"),
         dask.config.set(scheduler="synchronous"),
         set_options(progress=False, chunk_rows=CHUNK_ROWS),

@@ -134,7 +134,6 @@ class PCAMethods:
 
         pca.check(components, method, missing)
         chosen = choose(self._ds, autosomes)
-        haploid = is_haploid(self._ds)
         ds = packed.in_chunks_of_samples(as_diploid(self._ds))
         samples = packed.by_samples(ds, variants=chosen.kept, tiled=False)[2]
         frequency = None
@@ -149,10 +148,11 @@ class PCAMethods:
             count_monomorphic=count_monomorphic,
             seed=seed,
         )
-        if haploid:
-            found = _of_haploids(found)
         out = _labelled(_of_all_variants(found, chosen), ds)
-        if haploid:
+        if is_haploid(self._ds):
+            # Standardised dosages of 0 and 2 have twice the variance of those of 0 and 1.
+            out["explained_variance"].values /= 2
+            out["scores"].values /= 2**0.5
             out.attrs |= {"ploidy": 1, "scaling": "(dosage - p) / sqrt(p (1 - p))"}
         out.attrs |= chosen.attributes()
         out.attrs["missing"] = pca.MISSING[missing]
@@ -236,13 +236,6 @@ _LONG_NAMES = {
     "explained_variance_ratio": "share of variance explained",
     "allele_frequency": "frequency of the counted allele",
 }
-
-
-def _of_haploids(found: Components) -> Components:
-    """Return the components of dosages 0 and 1 from those of 0 and 2, whose variance is twice."""
-    eigen = found.eigen
-    eigen = eigen._replace(values=eigen.values / 2, total=eigen.total / 2)
-    return found._replace(eigen=eigen, scores=found.scores / 2**0.5)
 
 
 def _require_ploidy(ploidy: int, pcs: xr.Dataset) -> None:
@@ -337,21 +330,17 @@ def _matched(ds: xr.Dataset, pcs: xr.Dataset) -> tuple[NDArray[np.bool_], NDArra
             msg = f"{name}[{k}] is {our!s} here and {their!s} in the components: {remedy}"
             raise ValueError(msg)
     if model.VARIANT_ALLELE in ds.variables and model.VARIANT_ALLELE in pcs.variables:
-        aligned = align(_alleles(pcs), _alleles(ds))
-        _require_fit(aligned.conflicting, _alleles(ds), _alleles(pcs))
+        here, there = _alleles(ds), _alleles(pcs)
+        aligned = align(there, here)
+        if aligned.conflicting.any():
+            k = int(aligned.conflicting.argmax())
+            msg = (
+                f"variant_allele[{k}] is {'/'.join(here[k])} here and {'/'.join(there[k])} in the "
+                "components, and fits on no strand: leave the variant out of both"
+            )
+            raise ValueError(msg)
         return aligned.exchanged, aligned.flipped
     return np.zeros(ours, bool), np.zeros(ours, bool)
-
-
-def _require_fit(conflicting: NDArray[np.bool_], here: NDArray[Any], there: NDArray[Any]) -> None:
-    """Raise ValueError for the first variant whose alleles are others on both strands."""
-    if conflicting.any():
-        k = int(conflicting.argmax())
-        msg = (
-            f"variant_allele[{k}] is {'/'.join(here[k])} here and {'/'.join(there[k])} in the "
-            "components, and fits on no strand: leave the variant out of both"
-        )
-        raise ValueError(msg)
 
 
 def _alleles(ds: xr.Dataset) -> NDArray[Any]:

@@ -115,7 +115,7 @@ def _compile_kernels(analyses: dict[str, Callable[[], None]]) -> None:
     print("Getting the kernels of five analyses; a new machine compiles each once", flush=True)
     for name, compile_kernels in analyses.items():
         before = len(list(cache_folder().glob("*.nbc")))
-        # Of data that are too small for an analysis.
+        # The data are too small for some analyses, which warn.
         with warnings.catch_warnings(action="ignore"):
             compile_kernels()
         compiled = len(list(cache_folder().glob("*.nbc"))) - before
