@@ -299,6 +299,26 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         "ds.genobit.ld(): phased='no' is not True or False or None",
     ),
+    "savefig": (
+        lambda: ds().genobit.ld().genobit.plot().savefig("x.pdf"),
+        AttributeError,
+        "figure has no method 'savefig'; did you mean 'save(path)'?",
+    ),
+    "dpi": (
+        lambda: ds().genobit.ld().genobit.plot().save("x.pdf", dpi=300),
+        TypeError,
+        "figure.save() has no argument 'dpi'; did you mean 'figure.save(path, width_mm=...)'?",
+    ),
+    "lead": (
+        lambda: ds().genobit.ld_pairs(lead="rs1"),
+        TypeError,
+        "has no argument 'lead'; did you mean 'variants'?",
+    ),
+    "pvalue": (
+        lambda: ds().genobit.kendall_pairs(pvalue=0.05),
+        TypeError,
+        "has no argument 'pvalue'; did you mean 'fdr'?",
+    ),
     "one value twice": (
         lambda: ds().genobit.unrelated(0.1, threshold=0.1),
         TypeError,
@@ -374,6 +394,49 @@ VALUES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: ds().genobit.plot(),
         ValueError,
         "ds.genobit.plot.region(association) and ds.genobit.plot.relatedness()",
+    ),
+    "one variant without its dimension": (
+        lambda: ds().isel(variants=0).genobit.ld(),
+        ValueError,
+        "keep 'variants' by a list, such as ds.isel(variants=[0])",
+    ),
+    "one sample without its dimension": (
+        lambda: ds().isel(samples=0).genobit.variant_stats(),
+        ValueError,
+        "keep 'samples' by a list, such as ds.isel(samples=[0])",
+    ),
+    "text as a threshold of a picture": (
+        lambda: ds().genobit.ld().genobit.plot(threshold="x"),
+        TypeError,
+        "threshold='x' is not a number: give the smallest value that is coloured",
+    ),
+    "no pixels": (
+        lambda: ds().genobit.ld().genobit.plot(max_pixels=-1),
+        ValueError,
+        "max_pixels=-1 is not a whole number of at least 1",
+    ),
+    "no pixels of relationships": (
+        lambda: ds().genobit.grm().genobit.plot(max_pixels=0.5),
+        ValueError,
+        "max_pixels=0.5 is not a whole number of at least 1",
+    ),
+    "axes that are none": (
+        lambda: ds().genobit.ld().genobit.plot(ax=3),
+        TypeError,
+        "ax= is of type int, expected axes of matplotlib",
+    ),
+    "a plot of several populations": (
+        lambda: populations().genobit.variant_stats(populations="population").genobit.plot(),
+        ValueError,
+        "a plot shows one population: select it first, .sel(populations='FIN')",
+    ),
+    "text as the start of a gene": (
+        lambda: gb.plots.ld_triangle(
+            ds().genobit.sel(variants="chr1").genobit.ld(),
+            genes=[{"contig": "chr1", "start": "x", "end": 5}],
+        ),
+        ValueError,
+        "start of gene 0 is 'x': give a number of base pairs",
     ),
     "one table": (
         lambda: ds().genobit.ld_clump(pd.DataFrame({"SNP": ["rs1"], "P": [0.1]})),
@@ -520,6 +583,11 @@ def test_samples_of_a_vcf__are_listed_if_none_is_close(tmp_path: Path) -> None:
         gb.open_vcf(path, samples=["nobody"], cache_dir=False)
 
 
+def test_a_selected_population__has_a_plot() -> None:
+    stats = populations().genobit.variant_stats(populations="population")
+    assert "Figure" in repr(stats.sel(populations="FIN").genobit.plot())
+
+
 @pytest.mark.parametrize("value", [0, 1, True, np.bool_(False)])
 def test_flag__takes_numbers_that_are_true_or_false(value: Any) -> None:
     assert ds().genobit.pca(2, count_monomorphic=value).sizes["components"] == 2
@@ -587,7 +655,7 @@ def test_fields_of_arguments__are_in_the_table() -> None:
 
 def test_table__leads_to_names_that_exist() -> None:
     known = {*users(), *dir(GenobitDatasetAccessor), *dir(GenobitDataArrayAccessor), *gb.__all__}
-    known |= {*gb.plots.__all__, "plots", "lead", "print", "dask", "ds", "figure", "xr"}
+    known |= {*gb.plots.__all__, "plots", "lead", "print", "dask", "ds", "figure", "save", "xr"}
     known |= {*dir(gb.PairTable)}
     for name, ours in SYNONYMS.items():
         assert name == name.casefold()

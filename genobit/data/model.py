@@ -106,18 +106,8 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
         raise KeyError(msg)
     calls = ds[CALL_GENOTYPE]
     if set(calls.dims) != set(_GENOTYPE_DIMS):
-        remedy = "rename them"
-        if calls.dims == (VARIANTS, SAMPLES):
-            remedy = (
-                "make two alleles of dosages 0, 1 and 2 with d = ds.call_genotype; "
-                "ds.assign(call_genotype=xr.concat([d > 1, d > 0], 'ploidy').where(d >= 0, -1)"
-                ".astype('int8')), or, for haploid calls, ds.assign(call_genotype=d.expand_dims("
-                "'ploidy', -1))"
-            )
-            if calls.dtype.kind in "OSUT":
-                remedy = _NO_TEXT
-        msg = f"{CALL_GENOTYPE} has dimensions {calls.dims}, expected {_GENOTYPE_DIMS}: {remedy}"
-        raise ValueError(msg)
+        msg = f"{CALL_GENOTYPE} has dimensions {calls.dims}, expected {_GENOTYPE_DIMS}: "
+        raise ValueError(msg + _remedy_for_dims(calls))
     calls = calls.transpose(*_GENOTYPE_DIMS)
     if calls.dtype.kind not in "iu":
         remedy = "fill NaN with -1 and convert it with .astype('int8')"
@@ -140,6 +130,23 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
     _, samples, ploidy = calls.shape
     check_alleles(CALL_GENOTYPE, samples, ploidy)
     return calls
+
+
+def _remedy_for_dims(calls: xr.DataArray) -> str:
+    """Return what to do with calls of other dimensions."""
+    lacking = [dim for dim in (VARIANTS, SAMPLES) if dim not in calls.dims]
+    if lacking and {*calls.dims} < {*_GENOTYPE_DIMS}:
+        return f"keep {lacking[0]!r} by a list, such as ds.isel({lacking[0]}=[0])"
+    if calls.dims != (VARIANTS, SAMPLES):
+        return "rename them"
+    if calls.dtype.kind in "OSUT":
+        return _NO_TEXT
+    return (
+        "make two alleles of dosages 0, 1 and 2 with d = ds.call_genotype; "
+        "ds.assign(call_genotype=xr.concat([d > 1, d > 0], 'ploidy').where(d >= 0, -1)"
+        ".astype('int8')), or, for haploid calls, ds.assign(call_genotype=d.expand_dims("
+        "'ploidy', -1))"
+    )
 
 
 def phase_of(ds: xr.Dataset) -> xr.DataArray | None:

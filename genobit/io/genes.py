@@ -29,6 +29,8 @@ from genobit.engine.options import require_fits
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
 COLUMNS = ("contig", "start", "end", "name", "strand")
 #: Column names in tables of GFF, BED, biomaRt and UCSC, in order of preference.
 _KNOWN = {
@@ -170,15 +172,23 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
                 f"the table of genes has no column {column!r} (nor {', '.join(_KNOWN[column][1:])})"
                 f"; it has {_first(list(frame.columns))}: rename one"
             )
-    numbers = {
-        column: pd.to_numeric(frame[found[column]]).to_numpy() for column in ("start", "end")
-    }
+    numbers = {column: _numbers(frame[found[column]], column) for column in ("start", "end")}
     texts = {
         column: [""] * len(frame) if found[column] is None else text(frame[found[column]], column)
         for column in ("contig", "name", "strand")
     }
     table = pd.DataFrame(texts | numbers, columns=list(COLUMNS)).reset_index(drop=True)
     return table.assign(strand=table["strand"].where(table["strand"].isin(["+", "-"]), "."))
+
+
+def _numbers(values: pd.Series, column: str) -> NDArray[Any]:
+    """Return a column of positions; ValueError for the first text that is no number."""
+    found = pd.to_numeric(values, errors="coerce")
+    wrong = (found.isna() & values.notna()).to_numpy().nonzero()[0]
+    if wrong.size:
+        k = int(wrong[0])
+        raise ValueError(f"{column} of gene {k} is {values.iloc[k]!r}: give a number of base pairs")
+    return found.to_numpy()
 
 
 def _genes_of_gff(

@@ -69,8 +69,12 @@ def figure_of(
     figure = Figure(picture, partial(form, data, **options) if own and form else None, name)
     if axes is None:
         return figure
+    from matplotlib.axes import Axes
+
     from genobit.visual.paper import page
 
+    if not isinstance(axes, Axes):
+        raise TypeError(f"ax= is of type {type(axes).__name__}, expected axes of matplotlib")
     return page.draw_on(figure.paper(), axes)
 
 

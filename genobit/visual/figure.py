@@ -29,6 +29,7 @@ from bokeh.util.paths import static_path
 from holoviews.core.dimension import LabelledData
 
 from genobit.engine.files import WRITE, local_path, replacing
+from genobit.engine.own_words import SuggestsNames
 from genobit.visual.theming import make_readable, theme
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _UNDRAWN = (
 _sent: dict[tuple[str, str], tuple[str | None, int]] = {}
 
 
-class Figure:
+class Figure(SuggestsNames):
     """Plot of a result: a notebook shows it, and `save` writes it to a file.
 
     Parameters
@@ -68,6 +69,8 @@ class Figure:
     >>> Figure(hv.Curve([1, 3, 2]).opts(title="three points"))
     <Figure 'three points': .show() opens it, .save("figure.pdf") writes it>
     """
+
+    _called = "figure"
 
     def __init__(
         self, hv: Any = None, paper: Callable[[], Paper] | None = None, title: str = ""

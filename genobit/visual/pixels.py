@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from genobit.data.checks import check_integer
 from genobit.data.labels import decoded
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def lay_out(
     >>> bins.start, bins.stop, bins.per_pixel
     (-0.5, 2.5, 1)
     """
+    check_integer("max_pixels", limit)
     n_variants = len(position)
     if n_variants == 0:
         raise ValueError("there is no variant to draw: the window is empty")

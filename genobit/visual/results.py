@@ -56,6 +56,11 @@ def result_of(data: Any, results: Sequence[Result]) -> Result:
     for result in results:
         if result.matches(data):
             return result
+    if "populations" in getattr(data, "dims", ()):
+        first = data.indexes["populations"][0] if "populations" in data.indexes else 0
+        raise ValueError(
+            f"a plot shows one population: select it first, .sel(populations={first!r})"
+        )
     names = getattr(data, "data_vars", None)
     what = f"it has the variables {', '.join(map(str, names))}" if names else "it has none"
     if names is None:

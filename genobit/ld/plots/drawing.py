@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import model
+from genobit.data.checks import check_number
 from genobit.data.selection_by_label import members
 from genobit.ld.plots.hover import Shape, columns_of, pair_hook, triangle_hook
 from genobit.ld.plots.outlines import Lines, legs, outlines
@@ -57,6 +58,10 @@ class PictureOptions:
     rank_step: int = 1
     note: str = ""
     across: int = ACROSS
+
+    def __post_init__(self) -> None:
+        """Raise TypeError or ValueError for a threshold that is not a number."""
+        check_number("threshold", self.threshold, "give the smallest value that is coloured")
 
     def lay_out(self, position: np.ndarray) -> Pixels:
         """Return the bins of one axis."""

@@ -275,7 +275,7 @@ def dosages_of(
     haploid, ds = is_haploid(ds), as_diploid(ds)
     chunk = None
     if model.CALL_GENOTYPE in ds and get_options().chunk_rows_is_default:
-        words = words_for(ds[model.CALL_GENOTYPE].sizes[model.SAMPLES])
+        words = words_for(model.require_genotypes(ds).sizes[model.SAMPLES])
         chunk = max(get_options().edge, CHUNK_BYTES // (24 * words))
     ds, layout, planes = packed.by_variants(ds, phased=False, chunk=chunk, haploid=True)
     if haploid:
