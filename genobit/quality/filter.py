@@ -104,16 +104,16 @@ def judge(
         lazy = sample_sums(planes, kinds, roles, layout, small_sample=False)
         (sums,) = compute(lazy)
         samples = kept_samples(Sums(*sums), kinds, roles, rules.max_sample_missing)
-        everyone = np.ones(samples.size, bool)
-        removed.append(_removed("max_sample_missing", rules, everyone, samples, "samples"))
+        removed.append(_removed("max_sample_missing", rules, samples.size, samples, "samples"))
         roles = roles._replace(kept=samples)
     if removed and len(rules.thresholds()) == 1:
         return Kept(samples, None, removed)
     (counts,) = compute(variant_counts(planes, kinds, sample_sets(roles), layout))
     variants = np.ones(kinds.size, bool)
     for name, passed in kept_variants(Counts(*counts), rules):
-        removed.append(_removed(name, rules, variants, variants & passed, "variants"))
+        before = int(variants.sum())
         variants &= passed
+        removed.append(_removed(name, rules, before, variants, "variants"))
     return Kept(samples, variants, removed)
 
 
@@ -140,9 +140,7 @@ def kept_variants(found: Counts, rules: Rules) -> Iterator[tuple[str, NDArray[np
             yield "min_maf", ~(found.rarer() < rules.min_maf * (1 - ROUNDING))
 
 
-def _removed(
-    name: str, rules: Rules, before: NDArray[np.bool_], kept: NDArray[np.bool_], dim: str
-) -> Removed:
+def _removed(name: str, rules: Rules, before: int, kept: NDArray[np.bool_], dim: str) -> Removed:
     """Return the numbers of a rule; raise ValueError if none is left."""
     rule = f"{name}={rules.thresholds()[name]:g}"
     if not kept.any():
@@ -151,5 +149,4 @@ def _removed(
             f"ds.genobit.{dim[:-1]}_stats(), and give a threshold that some of them pass"
         )
         raise ValueError(msg)
-    some = int(before.sum())
-    return Removed(rule, some - int(kept.sum()), some, dim)
+    return Removed(rule, before - int(kept.sum()), before, dim)

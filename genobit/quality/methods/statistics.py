@@ -113,8 +113,8 @@ class QualityMethods:
             two alleles for each sample at every variant.
         populations
             Population of each sample, (samples,), or the name of a variable. A DataArray or Series
-            is aligned by its labels. The statistics are of each population, as if it were alone.
-            Samples without a value are left out. By default all samples are one population.
+            is aligned by its labels. Each population is analysed alone. Samples without a value are
+            left out. By default all samples are one population.
 
         Returns
         -------
