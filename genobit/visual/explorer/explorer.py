@@ -17,7 +17,7 @@ from genobit.engine.spelling import did_you_mean
 from genobit.visual.explorer.files import Export, Writers, csv_writer, write_new, write_page
 from genobit.visual.explorer.home import Throttled
 from genobit.visual.explorer.jobs import Computing
-from genobit.visual.explorer.traits import TOLD, meanings, refuse_unknown
+from genobit.visual.explorer.traits import TOLD, meanings, refuse_misspelt, refuse_unknown
 from genobit.visual.looks import THEMES
 from genobit.visual.style import number
 
@@ -94,6 +94,14 @@ class Explorer(Computing):
     def __repr__(self) -> str:
         """Return one line: ipywidgets would print the HTML and CSS of all parts in a shell."""
         return f"{type(self).__name__} is shown in notebooks: `genobit lab` opens JupyterLab"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse a misspelt trait, which would change nothing."""
+        own = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
+        # Without children, it is still being made.
+        if not own and self._trait_values.get("children"):
+            refuse_misspelt(type(self), name)
+        super().__setattr__(name, value)
 
     @traitlets.validate("tab")
     def _check_tab(self, proposal: Any) -> str:

@@ -59,6 +59,13 @@ def refuse_unknown(kind: Any, initial: dict[str, Any]) -> None:
             )
 
 
+def refuse_misspelt(kind: Any, name: str) -> None:
+    """Raise AttributeError for an attribute that a user sets, and that is close to a trait."""
+    meant = did_you_mean(name, sorted((set(meanings(kind)) & set(kind.class_traits())) - TOLD))
+    if meant != ".":
+        raise AttributeError(f"{kind.__name__} has no trait {name!r}{meant.rstrip('.')}")
+
+
 class Members(traitlets.Tuple):
     """Positions along a dimension of an explorer's data; ids, regions and masks become positions.
 

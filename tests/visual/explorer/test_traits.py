@@ -144,3 +144,14 @@ def test_a_lead__is_in_view() -> None:
     contig, start, end = explorer.region
     assert contig == "chr2"
     assert start <= int(ds().variant_position[45]) <= end
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("leed", "'lead'"), ("treshold", "'threshold'"), ("select", "'selected'")]
+)
+def test_misspelt_traits__are_refused(name: str, meant: str) -> None:
+    explorer = ds().genobit.explore.ld()
+    with pytest.raises(AttributeError, match=f"LDExplorer has no trait '{name}'.*{meant}"):
+        setattr(explorer, name, 1)
+    explorer.note_of_a_user = "kept"
+    assert explorer.note_of_a_user == "kept"
