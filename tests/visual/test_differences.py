@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,13 @@ from matplotlib.text import Text
 import genobit as gb
 from genobit.visual.differences import is_difference
 from tests.cohorts import cohort, mosaic_calls
+
+
+@pytest.fixture(autouse=True)
+def kept_attributes() -> Iterator[None]:
+    """Keep attributes in arithmetic, as xarray does by itself since 2025.11."""
+    with xr.set_options(keep_attrs=True):
+        yield
 
 
 @cache
