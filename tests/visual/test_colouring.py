@@ -145,9 +145,11 @@ class TestReaders:
         middle = len(places) // 2
         for half in (places[middle:], places[middle::-1]):
             assert (sign * np.diff(half[:, 0]) > 0).all()
-        # Equally far from the middle, and still apart: all but the ends, which are dark.
-        apart = np.linalg.norm(places - places[::-1], axis=1)[1:middle]
-        assert apart.min() > 7
+
+    def test_values_of_opposite_sign_stay_apart(self, theme, reader):
+        places = lab(tuple(ramp(LIGHT.diverging, 201)), theme, reader)
+        apart = np.linalg.norm(places - places[::-1], axis=1)
+        assert apart[abs(np.linspace(-1, 1, 201)) > 0.295].min() >= 25
 
     @pytest.mark.parametrize(
         "colours",
