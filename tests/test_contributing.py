@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.reference import dosages, words_of
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "contributing.md"
+TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
 SEVERAL_PARTS = {"benchmarks", "browser", "distributed", "hostile"}
 
 
@@ -73,6 +75,13 @@ def test_tests__follow_the_files_that_they_test() -> None:
     own = {name: test for name, test in files.items() if name.parts[0] not in SEVERAL_PARTS}
     assert len(own) > 100
     assert [str(name) for name, test in own.items() if not follows_a_file(test)] == []
+
+
+def test_lines_for_users__have_a_name_and_a_kind() -> None:
+    kinds = "|".join(kind["directory"] for kind in TOOLS["towncrier"]["type"])
+    name = re.compile(rf"(\d+|\+[a-z0-9-]+)\.({kinds})\.md")
+    files = {path.name for path in (ROOT / "changes").glob("*")} - {".gitignore"}
+    assert {file for file in files if not name.fullmatch(file)} == set()
 
 
 WALKS = re.findall(r"### (Where .*?)\n\n(.*?)(?=\n##)", PAGE.read_text("utf-8"), re.DOTALL)

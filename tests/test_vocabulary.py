@@ -17,9 +17,6 @@ import xarray as xr
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.data.plotting import DatasetPlot
-from genobit.grm.explorer.explorer import GRMExplorer
-from genobit.kendall.explorer.explorer import KendallExplorer
-from genobit.ld.explorer.explorer import LDExplorer
 from tests.cohorts import cohort, random_calls
 
 Parameters = dict[str, inspect.Parameter]
@@ -31,28 +28,6 @@ OBJECTS = {"EpistasisLimits", "SearchEffort"}
 MOST = 10
 OF_TESTS = {"kendall": 2, "kendall_pairs": 1}
 """More arguments of methods that have those of a test in scipy and of `corr` in pandas."""
-OLD = {
-    "algorithm",
-    "estimate",
-    "explain",
-    "frequency",
-    "hidden_below",
-    "iterations",
-    "king",
-    "max_r2",
-    "max_span",
-    "max_trees",
-    "measure",
-    "min_abs",
-    "min_r2",
-    "minimum",
-    "parquet",
-    "patience",
-    "r2",
-    "replicates",
-    "variant",
-}
-"""Former names of arguments; see `docs/reference/changes.md`."""
 TYPES = {
     "allele_frequency": {"str | ArrayLike | DataArray"},
     "compute": {"bool"},
@@ -119,18 +94,6 @@ def test_number_of_arguments__is_at_most_ten(
         name: list(given) for name, given in parts() if len(given) > MOST + OF_TESTS.get(name, 0)
     }
     assert many == {}
-
-
-def test_former_names__are_gone() -> None:
-    taken = {f"{name} {argument}" for name, given in methods() for argument in OLD & set(given)}
-    for name, given in [*functions(), *figures()]:
-        # The first argument of a figure is what it draws, such as r2.
-        rest = list(given)[1:] if name.startswith("plots.") else list(given)
-        if name.removeprefix("gb.") not in OBJECTS:
-            taken |= {f"{name} {argument}" for argument in OLD & set(rest)}
-    for explorer in (GRMExplorer, KendallExplorer, LDExplorer):
-        taken |= {f"{explorer.__name__} {trait}" for trait in OLD & set(explorer.class_traits())}
-    assert taken == set()
 
 
 def test_page__lists_every_argument_with_its_methods() -> None:
