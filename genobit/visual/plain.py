@@ -194,7 +194,7 @@ def heatmap(
     bounds = (columns.start, rows.start, columns.stop, rows.stop)
     height = SQUARE * min(max(len(values) / max(values.shape[1], 1), 0.1), 1.5)
     return matrix_image(pixels, "value", bounds, scale).opts(
-        title=f"{scale.label}\n{', '.join(notes)}",
+        title=f"{scale.key.label}\n{', '.join(notes)}",
         fontsize={"title": "10pt"},
         frame_width=SQUARE,
         frame_height=round(height),

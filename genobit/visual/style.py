@@ -30,13 +30,18 @@ PALE_COLOUR = OTHER_GROUP
 SELECTED_COLOUR = LIGHT.ink
 WHITE = LIGHT.paper
 #: Colour bar beside a picture, with room between the bar and its title.
-UPRIGHT_BAR = {"width": 12, "title_standoff": 9}
+UPRIGHT_BAR: dict[str, Any] = {"width": 12, "title_standoff": 9}
 #: Width in pixels of plots along the chromosome, so that stacked plots share their x axis.
 WIDTH = 640
 
 #: Warm is together, cool is against, and the page is 0. Both keep their order for colour-blind
 #: readers.
 SEQUENTIAL, DIVERGING = LIGHT.sequential, LIGHT.diverging
+#: The sequential map to both sides of 0, for values whose sign depends on the coding of alleles.
+MAGNITUDE: Ramp = (
+    *((0.5 - at / 2, colour) for at, colour in reversed(SEQUENTIAL)),
+    *((0.5 + at / 2, colour) for at, colour in SEQUENTIAL[1:]),
+)
 
 
 @dataclass(frozen=True)
@@ -48,14 +53,27 @@ class Scale:
     limits: tuple[float, float]
     stops: Ramp
 
+    @property
+    def key(self) -> Scale:
+        """Scale of the key: that of |D′| if colours do not show the sign."""
+        if self.stops != MAGNITUDE:
+            return self
+        label, name = (text.replace("D′", "|D′|") for text in (self.label, self.name))
+        return Scale(label, name, (0.0, self.limits[1]), SEQUENTIAL)
+
+    @property
+    def bar(self) -> dict[str, Any]:
+        """Bokeh options of a colour bar beside a picture in this scale."""
+        return UPRIGHT_BAR | {"display_low": self.key.limits[0]}
+
 
 SCALES = {
     "r2": Scale("r²", "squared correlation r²", (0.0, 1.0), SEQUENTIAL),
     "r": Scale("r", "correlation r", (-1.0, 1.0), DIVERGING),
     "D": Scale("D", "disequilibrium D", (-0.25, 0.25), DIVERGING),
-    "dprime": Scale("D′", "normalised disequilibrium D′", (-1.0, 1.0), DIVERGING),
+    "dprime": Scale("D′", "normalised disequilibrium D′", (-1.0, 1.0), MAGNITUDE),
     "r2_em": Scale("EM r²", "squared correlation r² (EM)", (0.0, 1.0), SEQUENTIAL),
-    "dprime_em": Scale("EM D′", "normalised disequilibrium D′ (EM)", (-1.0, 1.0), DIVERGING),
+    "dprime_em": Scale("EM D′", "normalised disequilibrium D′ (EM)", (-1.0, 1.0), MAGNITUDE),
 }
 
 
@@ -128,9 +146,10 @@ def bar_title(scale: Scale, height: int) -> str:
 
     Examples
     --------
-    >>> bar_title(SCALES["r2"], 320), bar_title(SCALES["r2"], 100)
-    ('squared correlation r²', 'r²')
+    >>> bar_title(SCALES["r2"], 320), bar_title(SCALES["dprime"], 100)
+    ('squared correlation r²', '|D′|')
     """
+    scale = scale.key
     # A letter of a title is about 6.5 pixels wide.
     return scale.name if 6.5 * len(scale.name) <= height else scale.label
 
@@ -233,8 +252,8 @@ def matrix_image(
         clim=scale.limits,
         clipping_colors={"min" if nothing else "NaN": NO_VALUE_COLOUR},
         colorbar=True,
-        clabel=scale.name,
-        colorbar_opts={**UPRIGHT_BAR, "title_text_font_size": "8pt"},
+        clabel=scale.key.name,
+        colorbar_opts={**scale.bar, "title_text_font_size": "8pt"},
         default_tools=["save"],
     )
 

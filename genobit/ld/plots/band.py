@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.visual.differences import scale_with
-from genobit.visual.style import UPRIGHT_BAR, WIDTH, bar_title, margins, number, palette, scale_of
+from genobit.visual.style import WIDTH, bar_title, margins, number, palette, scale_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,7 +41,9 @@ def ld_band(band: xr.DataArray) -> hv.Image:
     n_variants, window = band.shape
     across, down = -(-n_variants // _ACROSS), -(-window // _DOWN)
     pixels = band_pixels(band.values, first, across, down)
-    title = f"{scale.label} of {number(n_variants, 'variant')}, up to {first + window - 1:,} apart"
+    title = (
+        f"{scale.key.label} of {number(n_variants, 'variant')}, up to {first + window - 1:,} apart"
+    )
     if max(across, down) > 1:
         title += f"\npixel: strongest of {across} × {down} pairs"
     low = first - 0.5
@@ -55,7 +57,7 @@ def ld_band(band: xr.DataArray) -> hv.Image:
         clipping_colors={"NaN": "transparent"},
         colorbar=True,
         clabel=bar_title(scale, height),
-        colorbar_opts=UPRIGHT_BAR,
+        colorbar_opts=scale.bar,
         title=title,
         xlabel="index of the variant",
         ylabel="variants apart",

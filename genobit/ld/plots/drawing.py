@@ -71,6 +71,16 @@ class PictureOptions:
         """Return the coordinates of variants on an axis."""
         return coordinates_of(position, self.axis, self.first_rank, self.rank_step)
 
+    def pixels(
+        self, values: np.ndarray, scale: Scale, rows: Pixels, columns: Pixels | None = None
+    ) -> np.ndarray:
+        """Return the value that each pixel shows, NaN without one; values: (variants, variants)."""
+        columns = rows if columns is None else columns
+        several = max(rows.per_pixel, columns.per_pixel) > 1
+        if several and scale.key != scale:  # signs must not cancel in a mean
+            values = np.abs(values)
+        return aggregated(values, rows, columns, self.aggregate)
+
     def legs(
         self,
         variants: Any,
@@ -124,7 +134,7 @@ def square(r2: xr.DataArray, look: PictureOptions) -> Drawing:
     matrix, scale = computed(r2)
     rows = look.lay_out(matrix["variant_position_0"].values)
     columns = look.lay_out(matrix["variant_position_1"].values)
-    shown = _clipped(aggregated(matrix.values, rows, columns, look.aggregate), scale)
+    shown = _clipped(look.pixels(matrix.values, scale, rows, columns), scale)
     at = look.coordinates(matrix["variant_position_1"].values)
     return Drawing(
         str(matrix.name),
@@ -157,7 +167,7 @@ def triangle(r2: xr.DataArray, look: PictureOptions, apex: Shape) -> Drawing:
             "variants_0 and variants_1 differ; use ld_heatmap for two sets"
         )
     bins = look.lay_out(position)
-    shown = _clipped(aggregated(matrix.values, bins, bins, look.aggregate), scale)
+    shown = _clipped(look.pixels(matrix.values, scale, bins), scale)
     width = raster_width(bins.n, look.across)
     drawn = diamonds(shades(shown, scale, look.threshold), width, OUTSIDE)
     height = bins.n * bins.width
@@ -242,4 +252,4 @@ def description(matrix: xr.DataArray, scale: Scale, bins: Pixels, look: PictureO
         monomorphic = int(np.isnan(matrix.values).all(axis=0).sum())
         which = f", {number(monomorphic, 'monomorphic variant')}" if monomorphic else ""
         notes.append(f"grey: no {scale.label}{which}")
-    return f"{scale.label} of {what}, {where}\n{'; '.join(notes)}"
+    return f"{scale.key.label} of {what}, {where}\n{'; '.join(notes)}"

@@ -13,7 +13,6 @@ from genobit.visual.style import (
     LEAD_COLOUR,
     NO_VALUE_COLOUR,
     SELECTED_COLOUR,
-    UPRIGHT_BAR,
     WIDTH,
     bar_title,
     margins,
@@ -168,7 +167,7 @@ def overlay(drawing: Drawing, height: int, **key: Any) -> hv.Overlay:
     # Always return all layers: a DynamicMap keeps the layers of its first frame.
     blocks = hv.Segments(drawing.blocks, ENDS, group="Blocks")
     return (
-        _image(drawing, height).opts(**key)
+        _image(drawing, height, key)
         * blocks.opts(color=BLOCK_COLOUR, line_width=2)
         * _traces(drawing.selected, SELECTED_COLOUR, 1.0)
         * _traces(drawing.lead, LEAD_COLOUR, 1.5)
@@ -179,7 +178,7 @@ def _traces(lines: Lines, colour: str, width: float) -> hv.Segments:
     return hv.Segments(lines, ENDS).opts(color=colour, line_width=width, alpha=0.8)
 
 
-def _image(drawing: Drawing, height: int) -> hv.Image:
+def _image(drawing: Drawing, height: int, key: dict[str, Any]) -> hv.Image:
     scale = drawing.scale
     triangle = drawing.pixels.dtype.kind == "u"
     value = hv.Dimension("shade" if triangle else drawing.statistic, label=scale.label)
@@ -192,7 +191,7 @@ def _image(drawing: Drawing, height: int) -> hv.Image:
         clipping_colors={"NaN": NO_VALUE_COLOUR, "min": "transparent"},
         colorbar=True,
         clabel=bar_title(scale, height),
-        colorbar_opts=UPRIGHT_BAR,
+        **key | {"colorbar_opts": scale.bar | key.get("colorbar_opts", {})},
         xlabel=drawing.xlabel,
         ylabel=drawing.ylabel,
         frame_width=WIDTH,

@@ -15,7 +15,7 @@ from matplotlib.transforms import Affine2D
 
 from genobit.ld.plots.outlines import Lines, outlines
 from genobit.visual.paper.page import panel
-from genobit.visual.pixels import Pixels, aggregated
+from genobit.visual.pixels import Pixels
 from genobit.visual.style import Scale, palette, scale_of
 from genobit.visual.tokens import CASING_PT, HAIRLINE_PT, LIGHT, NOTE_PT, OUTLINE_PT
 
@@ -55,7 +55,7 @@ def draw_triangle(
             "variants_0 and variants_1 differ; draw the heatmap of two sets"
         )
     bins = look.lay_out(position)
-    shown = aggregated(matrix.values, bins, bins, look.aggregate)
+    shown = look.pixels(matrix.values, scale, bins)
     colours = _coloured(shown, scale, look.threshold)
     # The other half is outside of the axes; one colour takes no room in the file.
     colours[np.tril_indices(bins.n, -1)] = _rgb(LIGHT.paper)
@@ -81,7 +81,7 @@ def draw_triangle(
 def draw_square(axes: Axes, matrix: xr.DataArray, scale: Scale, look: PictureOptions) -> None:
     """Draw two sets of variants against each other into an axes."""
     rows, columns = (look.lay_out(matrix[f"variant_position_{side}"].values) for side in (0, 1))
-    shown = aggregated(matrix.values, rows, columns, look.aggregate)
+    shown = look.pixels(matrix.values, scale, rows, columns)
     axes.imshow(
         _coloured(shown, scale, look.threshold),
         interpolation="none",
@@ -128,8 +128,9 @@ def colour_bar(
     """
     bar = panel(axes, *box)
     upright = box[3] > box[2]
-    low, high = scale.limits
-    colours = np.array([[_rgb(colour) for colour in palette(scale, threshold, _COLOURS)]], "u1")
+    key = scale.key
+    low, high = key.limits
+    colours = np.array([[_rgb(colour) for colour in palette(key, threshold, _COLOURS)]], "u1")
     bar.imshow(
         colours.transpose(1, 0, 2) if upright else colours,
         interpolation="none",
@@ -149,6 +150,8 @@ def colour_bar(
         bar.yaxis.tick_right()
     short = upright or box[2] < 26
     symbol = SYMBOLS[statistic]
+    if key != scale:
+        symbol = symbol.replace("$D\\prime$", "$|D\\prime|$")
     name = symbol if short else f"Linkage disequilibrium, {symbol}"
     if scale != scale_of(statistic):
         name = f"$\\Delta$ {symbol}" if short else f"Difference of {symbol}"

@@ -179,6 +179,7 @@ def _colour_bar(axes: Axes, mapped: Any, options: dict[str, Any]) -> None:
     label = str(options.get("clabel") or "")
     bar.set_label(_wrapped(label, 0.8 * size_of(axes)[1]), fontsize=NOTE_PT)
     given = options.get("colorbar_opts") or {}
+    bar.ax.set_ylim(given.get("display_low"))
     if "ticker" in given:
         ticks = list(given["ticker"].ticks)
         texts = given.get("major_label_overrides") or {}

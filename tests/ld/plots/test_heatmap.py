@@ -77,6 +77,55 @@ def symmetric(n: int, seed: int = 0) -> np.ndarray:
     return values
 
 
+@pytest.mark.parametrize("name", ["dprime", "dprime_em"])
+class TestSignOfDPrime:
+    """The coding of alleles decides the sign, so colours and keys show |D′| alone."""
+
+    def one(self, name: str, sign: int) -> xr.DataArray:
+        return ld_result(np.array([[1.0, sign * 0.7], [sign * 0.7, 1.0]]), name=name)
+
+    def test_colours_are_those_of_the_size(self, name):
+        scale = scale_of(name)
+        colours = palette(scale)
+        assert colours == colours[::-1]
+        # From 0 to 1 as r².
+        np.testing.assert_array_equal(colours[-1], palette(scale_of("r2"))[-1])
+        assert scale.key.limits == (0.0, 1.0)
+        assert scale.key.label.endswith("|D′|")
+
+    @pytest.mark.parametrize("draw", [ld_heatmap, ld_triangle])
+    def test_key_and_title_on_screen(self, name, draw):
+        picture = draw(self.one(name, -1))
+        (bar,) = hv.render(picture, backend="bokeh").select({"type": ColorBar})
+        assert bar.display_low == 0.0
+        assert "|D′|" in bar.title
+        assert "|D′| of 2 variants" in picture.opts.get().kwargs["title"]
+
+    def test_the_hover_has_the_sign(self, name):
+        assert ld_heatmap(self.one(name, -1)).Image.I[name].min() == np.float32(-0.7)
+
+    def test_key_on_paper(self, name):
+        from matplotlib.figure import Figure
+
+        from genobit.ld.plots.paper_map import colour_bar
+
+        bar = colour_bar(Figure().add_subplot(), scale_of(name), name, 0.0, (0, 0, 40, 2))
+        assert bar.get_xlim() == (0.0, 1.0)
+        assert bar.texts[0].get_text().endswith("$|D\\prime|$")
+
+    @pytest.mark.parametrize("aggregate", AGGREGATES)
+    def test_signs_do_not_cancel_in_a_pixel(self, name, aggregate):
+        values = np.where(np.indices((8, 8)).sum(0) % 2, -1.0, 1.0)
+        # Off the diagonal, each pixel has as many of both signs.
+        shown = ld_heatmap(ld_result(values, name=name), max_pixels=2, aggregate=aggregate)
+        assert (abs(shown.Image.I[name]) == 1).all()
+
+    def test_a_difference_keeps_its_sign(self, name):
+        scale = result.computed(self.one(name, 1) - self.one(name, -1))[1]
+        assert scale.key is scale
+        assert scale.limits[0] < 0
+
+
 def pixels(overlay: hv.Overlay) -> np.ndarray:
     """Rows from the top, as they are drawn."""
     return overlay.Image.I.dimension_values(2, flat=False)[::-1]
@@ -434,15 +483,17 @@ def test_an_unknown_aggregate_is_refused():
 def test_a_colour_bar_is_longer_than_its_title(statistic, window):
     band = np.random.default_rng(0).uniform(-0.5, 0.5, (120, window))
     matrix = ld_result(-symmetric(30), name=statistic)
-    for picture in (
-        ld_band(xr.DataArray(band, dims=("variants", "offsets"), name=statistic)),
-        ld_triangle(matrix),
-        ld_heatmap(matrix),
+    scale = scale_of(statistic)
+    # The values of the matrix are differences: r² is negative, or D′ of a variant with itself.
+    for picture, named in (
+        (ld_band(xr.DataArray(band, dims=("variants", "offsets"), name=statistic)), scale.key),
+        (ld_triangle(matrix), scale),
+        (ld_heatmap(matrix), scale),
     ):
         figure = hv.render(picture)
         (bar,) = figure.select({"type": ColorBar})
         assert 6.2 * len(bar.title) <= figure.frame_height
-        assert scale_of(statistic).label in bar.title or scale_of(statistic).name in bar.title
+        assert named.label in bar.title or named.name in bar.title
 
 
 @pytest.mark.parametrize("draw", [ld_triangle, ld_heatmap])
