@@ -106,11 +106,12 @@ package: $(VENV)/.developer ## wheel and sdist, the wheel installed and tested a
 bench: $(VENV)/.developer ## speed against this machine's own limits
 	$(BIN)/genobit bench
 
-lint: $(VENV)/.developer ## ruff, mypy and the import contracts
+lint: $(VENV)/.developer ## ruff, mypy, the import contracts and the weight of the code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/weigh.py
 
 format: $(VENV)/.developer ## fix what ruff can fix
 	$(BIN)/ruff check --fix .
