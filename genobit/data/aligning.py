@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import columns, labels, model
+from genobit.data.checks import first_true
 from genobit.data.contigs import comparable_contigs
 
 if TYPE_CHECKING:
@@ -52,29 +53,26 @@ def aligned(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) ->
     if isinstance(given, xr.DataArray | xr.Variable):
         if given.dims != (dim,):
             theirs = ", ".join(repr(str(other)) for other in given.dims) or "no dimension"
-            msg = f"{name} is along {theirs}, expected values along {dim!r}"
-            raise ValueError(msg)
+            raise ValueError(f"{name} is along {theirs}, expected values along {dim!r}")
         if isinstance(given, xr.DataArray) and not _same_labels(data, given, dim):
             found = _labels_of_both(data, given, dim, name)
         given = given.data
     elif isinstance(given, pd.DataFrame):
         names = ", ".join(map(repr, given.columns[:_LISTED]))
-        msg = (
+        raise TypeError(
             f"{name} is a table, expected values along {dim!r}: give one of its columns ({names}), "
             "or join it with ds.genobit.join(table) and give the name"
         )
-        raise TypeError(msg)
     elif isinstance(given, pd.Series):
         found = _labels_and_index(data, given.index, dim, name)
     values = columns.values(given, name)
     if found is not None:
         return values[_places(*found, dim, name)]
     if values.shape != (data.sizes[dim],):
-        msg = (
+        raise ValueError(
             f"{name} has shape {values.shape}, expected ({data.sizes[dim]},): one value for each "
             f"of the {dim}"
         )
-        raise ValueError(msg)
     return values
 
 
@@ -98,11 +96,10 @@ def aligned_mask(
         return mask
     lacking = np.flatnonzero(pd.isna(mask))
     where = f"missing at {dim}={lacking[0]}" if lacking.size else f"of type {mask.dtype}"
-    msg = (
+    raise TypeError(
         f"{name} is {where}, expected True or False for each of the {dim}: give a condition, such "
         "as ds.sample_phenotype == 1 for controls"
     )
-    raise TypeError(msg)
 
 
 def populations_of(ds: xr.Dataset, populations: Any) -> list[tuple[Any, NDArray[np.bool_]]]:
@@ -114,8 +111,7 @@ def populations_of(ds: xr.Dataset, populations: Any) -> list[tuple[Any, NDArray[
     codes, names = pd.factorize(values, sort=True)
     named = [k for k, name in enumerate(names) if name != ""]
     if not named:
-        msg = "populations= names no population: every sample's value is missing"
-        raise ValueError(msg)
+        raise ValueError("populations= names no population: every sample's value is missing")
     return [(names[k : k + 1].tolist()[0], codes == k) for k in named]
 
 
@@ -133,12 +129,9 @@ def selected(data: xr.Dataset | xr.DataArray, given: Any, dim: str, name: str) -
     if labelled and found.dtype == bool:
         return aligned_mask(data, given, dim, name)
     if other:
-        msg = f"{name} is along {str(other[0])!r}, expected positions along {dim!r}"
-        raise ValueError(msg)
-    lacking = np.flatnonzero(pd.isna(found))
-    if lacking.size:
-        msg = f"{name} is missing at [{lacking[0]}]: give True or False, a position, or a name"
-        raise ValueError(msg)
+        raise ValueError(f"{name} is along {str(other[0])!r}, expected positions along {dim!r}")
+    if (k := first_true(pd.isna(found))) >= 0:
+        raise ValueError(f"{name} is missing at [{k}]: give True or False, a position, or a name")
     return found
 
 
@@ -232,11 +225,10 @@ def _labels_and_index(
         return None
     if isinstance(index, pd.MultiIndex):
         if label not in index.names:
-            msg = (
+            raise ValueError(
                 f"the index of {name} has the levels {list(index.names)}, and none is called "
                 f"{label!r}: name the level that has the identifiers of the {dim}"
             )
-            raise ValueError(msg)
         index = index.get_level_values(label)
     return [ours], [index.to_numpy()], label
 
@@ -249,12 +241,11 @@ def is_default(index: pd.Index) -> bool:
 def _require_default(index: pd.Index, label: str, dim: str, name: str) -> None:
     """Raise ValueError unless the labels of values, for data without labels, are 0, 1, 2, ..."""
     if not is_default(index):
-        msg = (
+        raise ValueError(
             f"{name} has labels along {dim!r}, first {label}[0] = {index.tolist()[0]!r}, and the "
             f"data have none to match: assign {labels.ID_OF.get(dim, dim)!r} to the data, or give "
             "values in the order of the data without labels, for example .to_numpy()"
         )
-        raise ValueError(msg)
 
 
 def _places(
@@ -268,22 +259,20 @@ def _places(
     for known, whose in ((here, "the Dataset"), (there, name)):
         if not known.is_unique:
             k = int(np.flatnonzero(known.duplicated())[0])
-            msg = (
+            raise ValueError(
                 f"{name} has its labels in another order than the Dataset, and cannot be aligned: "
                 f"{label}[{k}] of {whose} repeats {_shown(known[k], label)!r}; give unique "
                 "identifiers, or values in the order of the Dataset without labels"
             )
-            raise ValueError(msg)
     places = there.get_indexer(here)
     lacking = np.flatnonzero(places < 0)
     if lacking.size:
         k = int(lacking[0])
-        msg = (
+        raise ValueError(
             f"{name} has no value for {lacking.size:,} of {len(here):,} {dim}, first for "
             f"{label}[{k}] = {_shown(here[k], label)!r}: give a value for each, NaN where it is "
             "unknown"
         )
-        raise ValueError(msg)
     return places
 
 

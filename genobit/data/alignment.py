@@ -59,11 +59,10 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
             )
         elif array.dtype.kind in "biuf":
             remedy += "; for measurements call .genobit.kendall(dim=...)"
-        msg = (
+        raise ValueError(
             f"an alignment has the dimensions {TAXA!r} and {SITES!r}, this DataArray has {dims}: "
             f"{remedy}"
         )
-        raise ValueError(msg)
     array = array.transpose(TAXA, SITES)
     names = array.coords[TAXA].values if TAXA in array.coords else np.arange(array.sizes[TAXA])
     taxa = labels.text(names, TAXA).tolist()

@@ -183,11 +183,10 @@ def require_symbols(
                 'add it to attrs["states"] of the alignment, or to SYMBOLS of NEXUS, or open the '
                 "file with kind='standard', which takes every symbol as a state"
             )
-        msg = (
+        raise ValueError(
             f"{at}: {entry!r} is not a symbol of kind {kind!r}, which has {listed}{codes}, "
             f"'?' for missing and '-' for a gap: correct it, or {remedy}"
         )
-        raise ValueError(msg)
 
 
 def place(taxon: int, site: int, taxa: Sequence[Any] | None) -> str:

@@ -99,11 +99,10 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     if contigs is None:
         if names is None:
             return _ALL
-        msg = (
+        raise ValueError(
             f"autosomes={autosomes!r} needs contigs, which the Dataset lacks: assign "
             f"{model.VARIANT_CONTIG} and {model.CONTIG_ID}, or give autosomes=False"
         )
-        raise ValueError(msg)
     used = [str(contigs.names[k]) for k in contigs.used()]
     if names is not None:
         wrong = set(used) - _of_dataset(names, contigs)
@@ -115,12 +114,11 @@ def choose(ds: xr.Dataset, autosomes: Autosomes) -> Chosen:
     kept = ~out[contigs.numbers]
     left_out = tuple(name for name in used if name in wrong)
     if not kept.any():
-        msg = (
+        raise ValueError(
             f"autosomes={autosomes!r} leaves out all {kept.size:,} variants (contigs: "
             f"{_few(left_out)}): give autosomes=False to use every variant, or a list of the "
             "contigs to use"
         )
-        raise ValueError(msg)
     return Chosen(kept, int(kept.size - kept.sum()), left_out)
 
 
@@ -139,16 +137,14 @@ def _checked(autosomes: Any) -> frozenset[str] | None:
         return None
     if isinstance(autosomes, int | np.integer):
         if autosomes < 1:
-            msg = f"autosomes={autosomes} is not a number of autosomes: humans have 22"
-            raise ValueError(msg)
+            raise ValueError(f"autosomes={autosomes} is not a number of autosomes: humans have 22")
         return None
     if np.iterable(autosomes) and not isinstance(autosomes, str | bytes):
         return frozenset(labels.text(list(autosomes), "autosomes").tolist())
-    msg = (
+    raise TypeError(
         f"autosomes={autosomes!r} is not True, False, the number of autosomes of a species, or a "
         "list of contig names"
     )
-    raise TypeError(msg)
 
 
 def _named(ds: xr.Dataset) -> Contigs | None:
@@ -167,10 +163,9 @@ def _of_dataset(names: frozenset[str], contigs: Contigs) -> set[str]:
     found = translated(sorted(names), known)
     unknown = sorted(names.difference(found))
     if unknown:
-        msg = (
+        raise ValueError(
             f"autosomes= names {unknown[0]!r}, which is not a contig of the Dataset: {_few(known)}"
         )
-        raise ValueError(msg)
     return set(found.values())
 
 
@@ -179,11 +174,10 @@ def _kinds_of(names: Sequence[str], autosomes: Any) -> dict[str, int]:
     number = HUMAN if autosomes is True else int(autosomes)
     reason = misfit(names, number)
     if reason is not None:
-        msg = (
+        raise ValueError(
             f"{reason}: give the number of autosomes of the species (cattle: autosomes=29), a list "
             "of the contigs to use, or autosomes=False to use every variant"
         )
-        raise ValueError(msg)
     known = {name: _KINDS.get(chromosome(name, number), DIPLOID) for name in names}
     if any(chromosome(name) == "IX" for name in names):
         # Of roman numbers, as in yeast, X is the tenth chromosome.

@@ -127,8 +127,7 @@ def check_alignment(array: Any, kind: str | None, gap: str) -> None:
     Raises ValueError for an unknown ``gap`` or ``kind``, and if there are no taxa or no sites.
     """
     if gap not in {"missing", "state"}:
-        msg = f"gap={gap!r} is neither 'missing' nor 'state'"
-        raise ValueError(msg)
+        raise ValueError(f"gap={gap!r} is neither 'missing' nor 'state'")
     alphabets.check_kind(kind)
     if array.ndim != 2 or array.size == 0:
         msg = f"the alignment has shape {array.shape}, expected (taxa, sites), both at least 1"
@@ -273,11 +272,10 @@ def require_few_states(
             taxon, site = (int(index) for index in where[0])
             at = f", {what} at {alphabets.place(taxon, first + site, taxa)}"
             break
-    msg = (
+    raise ValueError(
         f"the alignment has {number} states, more than the {_MOST_STATES} that a set holds{at}: "
         "merge rare states or analyse the sites in groups of fewer states"
     )
-    raise ValueError(msg)
 
 
 def _is_whole(dtype: np.dtype[Any]) -> bool:
@@ -300,11 +298,10 @@ def _as_text(array: NDArray[Any], taxa: Sequence[Any] | None, first: int) -> NDA
         _require_text(objects, taxa, first)
         return objects.astype(str)
     if array.dtype.kind != "U":
-        msg = (
+        raise TypeError(
             f"the alignment has dtype {array.dtype}, expected text, one symbol an entry, or whole "
             "numbers with -1 for missing: convert it with .astype"
         )
-        raise TypeError(msg)
     return array
 
 
@@ -314,11 +311,10 @@ def _require_text(objects: NDArray[Any], taxa: Sequence[Any] | None, first: int)
         return
     for (taxon, site), entry in np.ndenumerate(objects):
         if not (isinstance(entry, str | bytes) or is_whole(entry, 0)):
-            msg = (
+            raise ValueError(
                 f"{alphabets.place(taxon, first + site, taxa)}: {entry!r} is neither text nor "
                 "a whole number of at least 0: use '?' for missing"
             )
-            raise ValueError(msg)
 
 
 def _symbols(kind: str, states: Sequence[Any] | None, seen: set[str]) -> tuple[str, ...]:
@@ -326,8 +322,7 @@ def _symbols(kind: str, states: Sequence[Any] | None, seen: set[str]) -> tuple[s
         return alphabets.symbols_of(kind, seen)
     symbols = tuple(str(state) for state in states)
     if len(set(symbols)) < len(symbols):
-        msg = f"states={list(states)!r} repeats a state"
-        raise ValueError(msg)
+        raise ValueError(f"states={list(states)!r} repeats a state")
     reserved = sorted({MISSING, GAP} & set(symbols))
     if reserved:
         msg = f"states={list(states)!r} has {reserved[0]!r}, the symbol of an unknown state"
@@ -381,11 +376,10 @@ def _of_numbers(
     bad = (array < _MISSING_NUMBER) | (array >= states)
     if bad.any():
         taxon, site = (int(index) for index in np.argwhere(bad)[0])
-        msg = (
+        raise ValueError(
             f"{alphabets.place(taxon, first + site, taxa)}: {int(array[taxon, site])} is not a "
             f"state from 0 to {states - 1}: use -1 for missing"
         )
-        raise ValueError(msg)
     # Index -1 (missing) takes the last entry of the table.
     table = np.array([*(1 << n for n in range(number)), (1 << number) - 1], width_of(number))
     return table[array]

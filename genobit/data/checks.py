@@ -12,13 +12,20 @@ from genobit.engine.spelling import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from numpy.typing import ArrayLike
+
 
 def check_one_of(name: str, value: object, choices: Collection[str]) -> None:
     """Raise ValueError unless the value is one of the choices, which the message lists."""
     if value not in choices:
         known = ", ".join(map(repr, choices))
-        msg = f"{name}={value!r} is not one of {known}{did_you_mean(value, choices)}"
-        raise ValueError(msg)
+        raise ValueError(f"{name}={value!r} is not one of {known}{did_you_mean(value, choices)}")
+
+
+def first_true(mask: ArrayLike) -> int:
+    """Return the index of the first true value of a mask (n,), -1 if none is."""
+    found = np.flatnonzero(mask)
+    return int(found[0]) if found.size else -1
 
 
 def is_whole(value: Any, least: int = 1) -> TypeGuard[int]:
@@ -30,29 +37,24 @@ def is_whole(value: Any, least: int = 1) -> TypeGuard[int]:
 def check_integer(name: str, value: Any, least: int = 1) -> None:
     """Raise ValueError unless the value is of an integer type and at least ``least``."""
     if not is_whole(value, least):
-        msg = f"{name}={value!r} is not a whole number of at least {least}"
-        raise ValueError(msg)
+        raise ValueError(f"{name}={value!r} is not a whole number of at least {least}")
 
 
 def check_whole(name: str, value: object, least: int = 1) -> None:
     """Raise TypeError or ValueError unless the value is whole (2 or 2.0), from ``least`` on."""
     words = "not a positive whole number" if least else "not a whole number of at least 0"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        msg = f"{name}={value!r} is {words}, such as {max(least, 10)}"
-        raise TypeError(msg)
+        raise TypeError(f"{name}={value!r} is {words}, such as {max(least, 10)}")
     if not np.isfinite(float(value)) or float(value) % 1 or float(value) < least:
-        msg = f"{name}={value!r} is {words}"
-        raise ValueError(msg)
+        raise ValueError(f"{name}={value!r} is {words}")
 
 
 def check_share(name: str, value: object) -> None:
     """Raise TypeError or ValueError unless the value is a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        msg = f"{name}={value!r} is not a number: give one from 0 to 1, such as 0.2"
-        raise TypeError(msg)
+        raise TypeError(f"{name}={value!r} is not a number: give one from 0 to 1, such as 0.2")
     if not 0 <= float(value) <= 1:
-        msg = f"{name}={value!r} is outside [0, 1]"
-        raise ValueError(msg)
+        raise ValueError(f"{name}={value!r} is outside [0, 1]")
 
 
 def check_threshold(threshold: Any) -> None:
@@ -66,8 +68,6 @@ def check_number(name: str, number: Any, remedy: str) -> None:
     True and False do not count as numbers.
     """
     if isinstance(number, bool | np.bool_) or not isinstance(number, numbers.Real):
-        msg = f"{name}={number!r} is not a number: {remedy}"
-        raise TypeError(msg)
+        raise TypeError(f"{name}={number!r} is not a number: {remedy}")
     if not np.isfinite(float(number)):
-        msg = f"{name}={number!r} is not a finite number: {remedy}"
-        raise ValueError(msg)
+        raise ValueError(f"{name}={number!r} is not a finite number: {remedy}")

@@ -147,8 +147,7 @@ def _of_list(given: list[Any] | tuple[Any, ...], what: str) -> NDArray[Any]:
     try:
         return np.array(given, dtype=object)
     except ValueError as error:
-        msg = f"{what} is a ragged list: give one value for each member"
-        raise TypeError(msg) from error
+        raise TypeError(f"{what} is a ragged list: give one value for each member") from error
 
 
 def _of_series(column: pd.Series, what: str) -> NDArray[Any]:
@@ -209,11 +208,10 @@ def _whole(found: NDArray[np.object_], what: str) -> NDArray[np.integer]:
         if np.iinfo(dtype).min <= found.min() and found.max() <= np.iinfo(dtype).max:
             return found.astype(dtype)
     row = int(np.argmax(np.abs(found)))
-    msg = (
+    raise ValueError(
         f"{what} has {found.flat[row]} in row {row}, and an integer has at most 64 bits: correct "
         "it, or convert the values to text"
     )
-    raise ValueError(msg)
 
 
 def floats(
@@ -228,12 +226,11 @@ def floats(
         for k in np.flatnonzero(np.abs(out) >= _EXACT):
             if isinstance(found[k], numbers.Integral) and int(out[k]) != int(found[k]):
                 row = k if places is None else places[k]
-                msg = (
+                raise ValueError(
                     f"{what} has {found[k]} in row {row}, which float64 cannot hold, and missing "
                     "values or fractions beside it need float64: leave them out, or give integers "
                     "up to 2**53"
                 )
-                raise ValueError(msg)
     return out
 
 

@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from genobit.data import labels, model
+from genobit.data.checks import first_true
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -99,11 +100,10 @@ def translated(
             same = [text] if text in known else by_chromosome.get(chromosome(text, autosomes), [])
             if len(same) > 1:
                 both = " and ".join(map(repr, same))
-                msg = (
+                raise ValueError(
                     f"contig {text!r} is the same chromosome as the contigs {both} of the Dataset: "
                     "name one of them"
                 )
-                raise ValueError(msg)
             if same:
                 found[name] = same[0]
                 break
@@ -173,15 +173,12 @@ def contigs_of(variant_contig: Any, contig_id: Any = None) -> Contigs:
     given = np.asarray(variant_contig)
     names = None if contig_id is None else _contig_names(contig_id, model.CONTIG_ID)
     if names is not None and given.dtype.kind in "iuf":
-        wrong = np.flatnonzero(~np.isin(given, np.arange(names.size)))
-        if wrong.size:
-            k = int(wrong[0])
-            msg = (
+        if (k := first_true(~np.isin(given, np.arange(names.size)))) >= 0:
+            raise ValueError(
                 f"{model.VARIANT_CONTIG} is {given.flat[k]} at variants={k}, but "
                 f"{model.CONTIG_ID} has the {names.size} names 0 to {names.size - 1}: give the "
                 f"number of a name, or drop {model.CONTIG_ID}"
             )
-            raise ValueError(msg)
         return Contigs(given.astype(np.intp), names)
     numbers, found = pd.factorize(_contig_names(given, model.VARIANT_CONTIG).reshape(-1))
     found = np.asarray(found, object)
@@ -252,8 +249,7 @@ def _require_adjacent(starts: NDArray[np.int64], contig: NDArray[Any]) -> None:
     if np.unique(contig).size == starts.size:
         return
     k = int(np.flatnonzero(pd.Index(contig).duplicated())[0])
-    msg = (
+    raise ValueError(
         f"contig {contig[k]} starts again at variants={starts[k]}: sort the variants by contig "
         "first (ds.sortby(['variant_contig', 'variant_position']))"
     )
-    raise ValueError(msg)

@@ -2,7 +2,7 @@
 
 Each analysis has a file ``estimates.py`` with a function for each of its methods. The function has
 the name of the method, takes a `Call` and returns an `Estimate`. Methods of the accessor itself
-have theirs in `genobit.data.selection_estimates`.
+have theirs at the end of this file.
 """
 
 from __future__ import annotations
@@ -39,13 +39,16 @@ START = 2e-3
 """Seconds of checks and labels in a call (Zen 5)."""
 PACKED = 1.2e9
 """Alleles of ``call_genotype`` that one core packs in a second (Zen 5)."""
+ROWS = 1e9
+"""Words of planes that one core copies in a second (Zen 5)."""
+WORDS = 5e7
+"""Words of planes that one core selects in a second, bit by bit (Zen 5)."""
 NOT_ESTIMATED = {
     *("plot", "ranking", "report"),
     *("to_gcta", "to_pgen", "to_plink", "to_plink_rel", "to_trees", "to_vcf", "to_vcf_zarr"),
     "to_zarr",
 }
 """Methods that show or write a result."""
-_OF_SELECTION = "genobit.data.selection_estimates"
 _WITHOUT_EFFECT = {"compute", "progress"}
 """Arguments that change neither the work nor its size."""
 
@@ -195,7 +198,7 @@ def _mirrored(name: str, method: Callable[..., Any], called: str) -> Callable[..
     kept = [x for key, x in own.parameters.items() if key not in dropped]
     signature = own.replace(parameters=kept, return_annotation=Estimate)
     _, package, *_ = method.__module__.split(".")
-    module = _OF_SELECTION if package in {"accessor", "io"} else f"genobit.{package}.estimates"
+    module = __name__ if package in {"accessor", "io"} else f"genobit.{package}.estimates"
 
     def mirror(self: Estimates, *args: Any, **options: Any) -> Estimate:
         bound = signature.bind(self, *args, **options)
@@ -218,3 +221,51 @@ def _mirrored(name: str, method: Callable[..., Any], called: str) -> Callable[..
     )
     mirror.__signature__ = signature  # type: ignore[attr-defined]
     return mirror
+
+
+def pack(call: Call) -> Estimate:
+    """Return the estimate of `pack`: a task for each chunk of genotypes."""
+    genotypes = model.require_genotypes(call.data)
+    result, count = call.result(), genotypes.size
+    chunks = genotypes.chunks or tuple((size,) for size in genotypes.shape)
+    chunk = int(np.prod([max(sizes, default=0) for sizes in chunks]))
+    variants, samples = (genotypes.sizes[dim] for dim in (model.VARIANTS, model.SAMPLES))
+    what = f"bit planes of {variants:,} variants of {samples:,} samples"
+    return lazy(what, result, count / PACKED, held=chunk)
+
+
+def sel(call: Call) -> Estimate:
+    """Return the estimate of `sel`: reading and writing the words of the selection."""
+    result = call.result()
+    what = f"{result.sizes[model.VARIANTS]:,} variants of "
+    what += f"{result.sizes.get(model.SAMPLES, _samples(call.data)):,} samples"
+    # Rows of planes are copied; samples are picked bit by bit.
+    of, rate = (result, ROWS) if call["samples"] is None else (call.data, WORDS)
+    words = sum(x.nbytes for x in of.data_vars.values()) / 8
+    return lazy(what, result, words / rate)
+
+
+def _samples(ds: xr.Dataset) -> int:
+    layout = layouts.layout_of(ds)
+    return 0 if layout is None else layout.bits // layout.ploidy
+
+
+isel = sel
+
+
+def join(call: Call) -> Estimate:
+    """Return the estimate of `join`, which matches labels and leaves genotypes as they are."""
+    result = call.result()
+    dims = ", ".join(f"{size:,} {dim}" for dim, size in result.sizes.items())
+    return lazy(f"columns for {dims}", result, 0.0)
+
+
+def indexed(call: Call) -> Estimate:
+    """Return the estimate of `indexed`, which leaves genotypes as they are."""
+    return lazy("ids as indexes", call.result(), 0.0)
+
+
+def genetic_map(call: Call) -> Estimate:
+    """Return the estimate of `genetic_map`, which leaves genotypes as they are."""
+    result = call.result()
+    return lazy(f"positions of {result.sizes[model.VARIANTS]:,} variants", result, 0.0)

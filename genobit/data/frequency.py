@@ -8,6 +8,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.data import aligning, model
+from genobit.data.checks import first_true
 from genobit.engine.schedule.blocks import ordered
 from genobit.engine.schedule.tiles import whole_rows
 
@@ -53,14 +54,11 @@ def given_frequency(
     """
     frequency = aligning.aligned_numbers(ds, allele_frequency, model.VARIANTS, "allele_frequency")
     right = (frequency >= 0) & (frequency <= 1)
-    wrong = np.flatnonzero(~(right | np.isnan(frequency) if missing else right))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = (
+    if (k := first_true(~(right | np.isnan(frequency) if missing else right))) >= 0:
+        raise ValueError(
             f"allele_frequency is {frequency[k]} at variants={k}: expected a number in [0, 1], the "
             "frequency of the counted allele; give 0 to leave a variant out"
         )
-        raise ValueError(msg)
     return frequency
 
 

@@ -39,5 +39,4 @@ def as_diploid(ds: xr.Dataset) -> xr.Dataset:
 def require_diploid(ds: xr.Dataset, what: str, remedy: str) -> None:
     """Raise ValueError for haploid genotypes, which have no heterozygotes."""
     if is_haploid(ds):
-        msg = f"{what} needs diploid genotypes, and these are haploid: {remedy}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} needs diploid genotypes, and these are haploid: {remedy}")

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import labels, model
+from genobit.data.checks import first_true
 from genobit.data.contigs import known_contigs, renamed
 from genobit.engine.spelling import did_you_mean
 
@@ -78,27 +79,24 @@ def labels_of(
     """Return the dimension of the keys, and their labels as text for each variable."""
     names = [on] if isinstance(on, str) else list(on)
     if not names:
-        msg = "on= names no variable: give for example on='sample_id'"
-        raise ValueError(msg)
+        raise ValueError("on= names no variable: give for example on='sample_id'")
     dims = []
     for name in names:
         if name not in ds.variables or ds[name].ndim != 1:
             along = [str(k) for k, v in ds.variables.items() if v.ndim == 1]
             known = ", ".join(k for k in along if k not in model.BIT.values()) or "none"
-            msg = (
+            raise KeyError(
                 f"the {of} has no variable {name!r} along one dimension (such variables: "
                 f"{known}){did_you_mean(name, along)} Name one of them with on=; a table "
                 "whose key has another name takes on={'sample_id': 'column'}"
             )
-            raise KeyError(msg)
         dims.append(str(ds[name].dims[0]))
     if len(set(dims)) > 1:
-        msg = (
+        raise ValueError(
             f"on= names variables along {dims[0]!r} ({names[0]}) and other dimensions "
             f"({', '.join(n for n, d in zip(names, dims, strict=True) if d != dims[0])}): join "
             "along one dimension at a time"
         )
-        raise ValueError(msg)
     return dims[0], {name: _text_of(ds, name) for name in names}
 
 
@@ -252,16 +250,13 @@ def labels_of_rows(
         parts[model.VARIANT_CONTIG] = renamed(contig, keys.contigs)
     found = merged(parts)
     for name, column in keys.columns.items():
-        empty = np.flatnonzero(parts[name] == "")
-        if empty.size and not (name == FAMILY and len(parts) > 1):
-            msg = (
-                f"{source.called(column)} of {source.name} is empty in row {empty[0]}: remove the "
+        empty = first_true(parts[name] == "")
+        if empty >= 0 and not (name == FAMILY and len(parts) > 1):
+            raise ValueError(
+                f"{source.called(column)} of {source.name} is empty in row {empty}: remove the "
                 "row, or write its label. Row 0 is the first below the header"
             )
-            raise ValueError(msg)
-    again = np.flatnonzero(pd.Index(found, dtype=object).duplicated())
-    if again.size:
-        second = int(again[0])
+    if (second := first_true(pd.Index(found, dtype=object).duplicated())) >= 0:
         first = found.tolist().index(found[second])
         columns = " and ".join(map(source.called, keys.columns.values()))
         remedy = "keep one row for each"
@@ -273,9 +268,8 @@ def labels_of_rows(
                 f"{remedy}, or tell them apart by {family!r}: give the {kind(keys.data)} the "
                 f"families as {FAMILY} ({keys.dim}), and join on=({FAMILY!r}, {model.SAMPLE_ID!r})"
             )
-        msg = (
+        raise ValueError(
             f"{columns} of {source.name} is {shown(found[second])} in row {first} and in row "
             f"{second}: {remedy}. Row 0 is the first below the header"
         )
-        raise ValueError(msg)
     return found

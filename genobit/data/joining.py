@@ -138,8 +138,7 @@ def _wanted(
             msg = f"{source.name} has no column {column!r}: columns= takes some of {known}{meant}"
             raise KeyError(msg)
     if not wanted:
-        msg = f"{source.name} has no column beside its key: nothing to join"
-        raise ValueError(msg)
+        raise ValueError(f"{source.name} has no column beside its key: nothing to join")
     for column, name in wanted.items():
         _require_free(keys.data, column, name)
     return wanted
@@ -167,12 +166,11 @@ def _require_all(source: Source, keys: Keys, places: NDArray[np.intp]) -> None:
     lacking = np.flatnonzero(places < 0)
     if lacking.size:
         k = int(lacking[0])
-        msg = (
+        raise ValueError(
             f"{source.name} has no row for {lacking.size:,} of {places.size:,} {keys.dim}, first "
             f"for {keys.named()}[{k}] = {shown(keys.labels[k])}: add the rows, or join with "
             "missing='keep', which gives them missing values"
         )
-        raise ValueError(msg)
 
 
 def _report(

@@ -172,11 +172,10 @@ def allele_names(ds: xr.Dataset) -> NDArray[np.object_]:
     name = model.VARIANT_ALLELE
     found = ds[name]
     if found.ndim != 2 or model.VARIANTS not in found.dims:
-        msg = (
+        raise ValueError(
             f"{name} has dimensions {found.dims}, expected ({model.VARIANTS!r}, 'alleles'): give "
             f"a column for each allele, ds.assign({name}=(('variants', 'alleles'), rows))"
         )
-        raise ValueError(msg)
     return text(found.transpose(model.VARIANTS, ...), name)
 
 
@@ -239,5 +238,4 @@ def require_same(ours: Any, theirs: Any, name: str, remedy: str) -> None:
     found = first_difference(ours, theirs, name)
     if found is not None:
         k, here, there = found
-        msg = f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}"
-        raise ValueError(msg)
+        raise ValueError(f"{name}[{k}] is {here!r} here and {there!r} in other=: {remedy}")

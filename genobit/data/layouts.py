@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.data.checks import first_true
 from genobit.data.model import (
     BIT,
     NOT_CONSOLIDATED,
@@ -62,12 +63,11 @@ def _check_plane(ds: xr.Dataset, name: str, layout: Layout) -> None:
         msg = f"{name} is {plane.dtype} {plane.dims}, expected uint64 {expected}: {remedy}"
         raise ValueError(msg)
     if plane.sizes[WORDS] != layout.words:
-        msg = (
+        raise ValueError(
             f"{name} has {plane.sizes[WORDS]} words a row, but {layout.bits} bits take "
             f"{layout.words}: do not select along 'words'; pick samples with "
             ".genobit.isel(samples=...)"
         )
-        raise ValueError(msg)
 
 
 def _check_marks(ds: xr.Dataset, layout: Layout) -> None:
@@ -77,23 +77,18 @@ def _check_marks(ds: xr.Dataset, layout: Layout) -> None:
     )
     for name, (dim, expected) in _marks(layout).items():
         if name not in ds.coords:
-            msg = f"the packed Dataset lacks the coordinate {name!r}; {remedy}"
-            raise ValueError(msg)
+            raise ValueError(f"the packed Dataset lacks the coordinate {name!r}; {remedy}")
         marks = np.asarray(ds[name].values)
         if marks.shape != expected.shape:
-            msg = (
+            raise ValueError(
                 f"the planes hold {expected.size} {dim}, the Dataset now has {marks.size}: a plain "
                 f"isel or sel along {dim!r} leaves the planes behind; {remedy}"
             )
-            raise ValueError(msg)
-        wrong = np.flatnonzero(marks != expected)
-        if wrong.size:
-            k = int(wrong[0])
-            msg = (
+        if (k := first_true(marks != expected)) >= 0:
+            raise ValueError(
                 f"{name}[{k}] is {marks[k]}, expected {expected[k]}: the Dataset was reordered "
                 f"along {dim!r} and the planes were not; {remedy}"
             )
-            raise ValueError(msg)
 
 
 class PlanesIndex(xr.Index):
@@ -130,12 +125,11 @@ class PlanesIndex(xr.Index):
         """Raise ValueError for any selection but that of everything."""
         if all(isinstance(chosen, slice) and chosen == slice(None) for chosen in indexers.values()):
             return self
-        msg = (
+        raise ValueError(
             f"a plain selection along {self._dim!r} would leave the bit planes behind: select "
             f"{self._along} of packed genotypes with .genobit.isel({self._along}=...), which moves "
             "the bits too"
         )
-        raise ValueError(msg)
 
     @classmethod
     def concat(
@@ -145,11 +139,10 @@ class PlanesIndex(xr.Index):
         positions: Any = None,  # noqa: ARG003 - xarray's signature
     ) -> PlanesIndex:
         """Raise ValueError: the bits of two Datasets do not add up to planes."""
-        msg = (
+        raise ValueError(
             f"packed genotypes cannot be joined along {dim!r}, the dimension of "
             f"{indexes[0]._along}' bits: join the calls with xr.concat, and pack the result"
         )
-        raise ValueError(msg)
 
     def equals(
         self,

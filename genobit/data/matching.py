@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from genobit.data import labels, model
+from genobit.data.checks import first_true
 from genobit.data.contigs import UNPLACED, Contigs, contigs_in, translated
 from genobit.data.strands import complements
 
@@ -74,12 +75,11 @@ def match_samples(datasets: Sequence[xr.Dataset], join: str) -> Matched:
         sizes = [ds.sizes[model.SAMPLES] for ds in datasets]
         k = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
         if k is not None:
-            msg = (
+            raise ValueError(
                 f"datasets[{k}] has {sizes[k]:,} samples and datasets[0] has {sizes[0]:,}, and "
                 f"none has {model.SAMPLE_ID}: assign ids with "
                 "ds.assign_coords(sample_id=('samples', names))"
             )
-            raise ValueError(msg)
         return Matched("order", [np.arange(sizes[0])] * len(datasets))
     keys = _id_keys(found, model.SAMPLES, model.SAMPLE_ID)
     return Matched(keys.name, _joined(keys, join))
@@ -97,11 +97,10 @@ def match_variants(
     elif along is not None and contigs is not None:
         keys = _position_keys(datasets, along, contigs)
     else:
-        msg = (
+        raise KeyError(
             "variants are matched by variant_id, if each has its own, or by variant_contig and "
             "variant_position: assign one of them to every Dataset"
         )
-        raise KeyError(msg)
     if on is None and not by_id and along is not None and contigs is not None:
         _require_one_place(ids, along, contigs[0])
     same = _equal(ids) if by_id else _equal(along or []) and (on == "position" or _equal(ids))
@@ -122,8 +121,7 @@ def _id_keys(ids: Sequence[NDArray[np.object_] | None], dim: str, name: str) -> 
     known = []
     for k, each in enumerate(ids):
         if each is None:
-            msg = f"datasets[{k}] has no {name}, which matches the Datasets: assign it"
-            raise KeyError(msg)
+            raise KeyError(f"datasets[{k}] has no {name}, which matches the Datasets: assign it")
         known.append(each)
     return _Keys(dim, name, [*known], lambda k, i: str(known[k][i]))
 
@@ -181,13 +179,11 @@ def places_of(
     found = []
     for k, (ds, of) in enumerate(zip(datasets, contigs, strict=True)):
         positions = np.asarray(ds[model.VARIANT_POSITION].values)
-        if positions.dtype.kind == "f" and not np.isfinite(positions).all():
-            i = int(np.flatnonzero(~np.isfinite(positions))[0])
-            msg = (
+        if positions.dtype.kind == "f" and (i := first_true(~np.isfinite(positions))) >= 0:
+            raise ValueError(
                 f"{model.VARIANT_POSITION} of datasets[{k}] is {positions[i]} at variants={i}: "
                 "leave the variant out, or give its position"
             )
-            raise ValueError(msg)
         found.append(of.numbers.astype(np.int64) * _POSITIONS + positions.astype(np.int64))
     return found
 
@@ -259,17 +255,14 @@ def _joined(found: _Keys, join: str) -> Places:
     # pandas would make text of Arrow of objects, which takes longer.
     indexes = [pd.Index(keys, dtype=keys.dtype) for keys in found.keys]
     for k, index in enumerate(indexes):
-        again = np.flatnonzero(index.duplicated())
-        if again.size:
-            key = found.keys[k][again[0]]
-            first = found.keys[k].tolist().index(key)
-            text = found.text(k, int(again[0]))
+        if (again := first_true(index.duplicated())) >= 0:
+            first = found.keys[k].tolist().index(found.keys[k][again])
+            text = found.text(k, again)
             remedy = "match by on='position'" if found.name == model.VARIANT_ID else "keep one"
-            msg = (
+            raise ValueError(
                 f"{found.name} of datasets[{k}] is {text!r} at {found.dim}={first} and at "
-                f"{found.dim}={again[0]}: {remedy}"
+                f"{found.dim}={again}: {remedy}"
             )
-            raise ValueError(msg)
     if join == "exact":
         for k in range(1, len(indexes)):
             _require_all(found, indexes, 0, k)
@@ -281,8 +274,7 @@ def _joined(found: _Keys, join: str) -> Places:
         elif join == "outer":
             wanted = wanted.append(index[~index.isin(wanted)])
     if not len(wanted):
-        msg = f"no {found.name} is in all Datasets: {_others(found, 1)}"
-        raise ValueError(msg)
+        raise ValueError(f"no {found.name} is in all Datasets: {_others(found, 1)}")
     return [index.get_indexer(wanted) for index in indexes]
 
 
@@ -297,12 +289,11 @@ def _require_all(found: _Keys, indexes: list[pd.Index], k: int, other: int) -> N
         )
         if lacking.size == len(indexes[k]):
             remedy = _others(found, other)
-        msg = (
+        raise ValueError(
             f"{lacking.size:,} of {len(indexes[k]):,} {found.dim} of datasets[{k}] are not in "
             f"datasets[{other}] by {found.name}, first {found.dim}={i} ({found.text(k, i)!r}): "
             f"{remedy}"
         )
-        raise ValueError(msg)
 
 
 def _others(found: _Keys, other: int) -> str:
@@ -331,13 +322,12 @@ def _require_one_place(
         wrong = np.flatnonzero(both.to_numpy() != before)
         if wrong.size:
             i = int(wrong[0])
-            msg = (
+            raise ValueError(
                 f"{wrong.size:,} of {len(both):,} shared variants have another place in "
                 f"datasets[{k}], first {both.index[i]!r} at {_place_text(both.iloc[i], contigs)} "
                 f"instead of {_place_text(int(before[i]), contigs)}: bring all to one reference "
                 "genome, or leave these variants out"
             )
-            raise ValueError(msg)
         known = pd.concat([known, mine[~mine.index.isin(known.index)]]) if len(known) else mine
 
 
@@ -366,8 +356,7 @@ def require_distinct(datasets: Sequence[xr.Dataset], contigs: list[Contigs] | No
     if len(again):
         two = again.iloc[0]
         one = found.merge(again.iloc[:1][key], on=key).iloc[0]
-        msg = (
+        raise ValueError(
             f"variant {two['name']!r} at variants={two.row} of datasets[{two.owner}] is also in "
             f"datasets[{one.owner}], at variants={one.row}: select variants that do not overlap"
         )
-        raise ValueError(msg)

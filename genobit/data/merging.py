@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import columns, labels, model
+from genobit.data.checks import first_true
 from genobit.data.matching import NO_ID, Matched, first_known
 from genobit.data.strands import align_all
 
@@ -71,8 +72,7 @@ class Merged:
         if not any(having):
             return
         if not all(having):
-            msg = f"datasets[{having.index(False)}] has no {name}, others have: assign it"
-            raise KeyError(msg)
+            raise KeyError(f"datasets[{having.index(False)}] has no {name}, others have: assign it")
         names = [labels.allele_names(part) for part in self.parts]
         found = align_all(names, self.places)
         if conflicts == "refuse":
@@ -82,8 +82,7 @@ class Merged:
             drop |= found.ambiguous > 0
         kept = np.flatnonzero(~drop)
         if not kept.size:
-            msg = f"the alleles of all {drop.size:,} variants conflict or are ambiguous"
-            raise ValueError(msg)
+            raise ValueError(f"the alleles of all {drop.size:,} variants conflict or are ambiguous")
         self.places = [place[kept] for place in self.places]
         self.cohorts = found.isel(kept)
         self.variables[name] = xr.Variable((model.VARIANTS, "alleles"), self.cohorts.alleles)
@@ -291,11 +290,10 @@ def _sample_ids(
     names = []
     for k, each in enumerate(ids):
         if each is None:
-            msg = (
+            raise KeyError(
                 f"datasets[{k}] has no {model.SAMPLE_ID}, others have: assign ids with "
                 "ds.assign_coords(sample_id=('samples', names))"
             )
-            raise KeyError(msg)
         names.append(each)
     families = [labels.texts_along(part, labels.FAMILY, model.SAMPLES) for part in parts]
     known = [each for each in families if each is not None]
@@ -309,9 +307,7 @@ def _sample_ids(
     single = np.concatenate(names)
     if not pd.Index(single).has_duplicates:
         return single, {}
-    again = np.flatnonzero(pd.Index(full).duplicated())
-    if again.size:
-        second = int(again[0])
+    if (second := first_true(pd.Index(full).duplicated())) >= 0:
         first = full.tolist().index(full[second])
         ends = np.cumsum([part.sizes[model.SAMPLES] for part in parts])
         where = [
@@ -319,9 +315,8 @@ def _sample_ids(
             for i in (first, second)
             for k in [int(np.searchsorted(ends, i, side="right"))]
         ]
-        msg = (
+        raise ValueError(
             f"{model.SAMPLE_ID} {full[second]!r} is at {where[0]} and at {where[1]}: leave it out "
             "of one with ds.genobit.isel(samples=...), or give it another id"
         )
-        raise ValueError(msg)
     return full, dict(labels.JOINED)

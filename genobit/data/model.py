@@ -79,8 +79,7 @@ def require_label_dims(ds: xr.Dataset) -> None:
                 f"xr.concat repeats labels along {strange[0]!r}; "
                 f"genobit.concat(datasets, {strange[0]!r}) joins Datasets by their labels"
             )
-        msg = f"{name} has dimensions {dims}, expected ({dim!r},): {remedy}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} has dimensions {dims}, expected ({dim!r},): {remedy}")
 
 
 _NO_TEXT = (
@@ -98,12 +97,11 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
     """
     if CALL_GENOTYPE not in ds:
         found = ", ".join(map(str, ds.data_vars)) or "none"
-        msg = (
+        raise KeyError(
             f"the Dataset has no variable {CALL_GENOTYPE!r} (variables: {found}): open it with "
             "genobit.open_plink, open_pgen, open_bgen, open_vcf, open_vcf_zarr or open_tskit, or "
             "rename your genotypes" + _other_than_calls(ds)
         )
-        raise KeyError(msg)
     calls = ds[CALL_GENOTYPE]
     if set(calls.dims) != set(_GENOTYPE_DIMS):
         msg = f"{CALL_GENOTYPE} has dimensions {calls.dims}, expected {_GENOTYPE_DIMS}: "
@@ -113,17 +111,15 @@ def require_genotypes(ds: xr.Dataset) -> xr.DataArray:
         remedy = "fill NaN with -1 and convert it with .astype('int8')"
         if calls.dtype.kind in "OSUT":
             remedy = _NO_TEXT
-        msg = (
+        raise TypeError(
             f"{CALL_GENOTYPE} has dtype {calls.dtype}, expected int8 with -1 for missing: {remedy}"
         )
-        raise TypeError(msg)
     for dim in _GENOTYPE_DIMS:
         if np.isnan(calls.sizes[dim]):
-            msg = (
+            raise ValueError(
                 f"{CALL_GENOTYPE} is of unknown size along {dim!r}: call compute_chunk_sizes() on "
                 "its dask array first"
             )
-            raise ValueError(msg)
         if calls.sizes[dim] == 0:
             msg = f"{CALL_GENOTYPE} is empty along {dim!r}: a selection or filter kept none of them"
             raise ValueError(msg)
@@ -193,11 +189,10 @@ def _other_than_calls(ds: xr.Dataset) -> str:
 def check_alleles(name: str, samples: int, ploidy: int) -> None:
     """Raise ValueError for more alleles per variant than sums are exact for."""
     if samples * ploidy > MOST_ALLELES:
-        msg = (
+        raise ValueError(
             f"{name} has {samples:,} samples of ploidy {ploidy}, more alleles per variant than "
             f"the {MOST_ALLELES:,} for which sums are exact: select samples"
         )
-        raise ValueError(msg)
 
 
 def labelled(
@@ -265,11 +260,10 @@ def named(ds: xr.Dataset, name: str, dim: str) -> xr.DataArray:
     # The positions of bits are not data, so do not list them.
     along = [k for k in along if k not in BIT.values()]
     known = ", ".join(along) or "none"
-    msg = (
+    raise KeyError(
         f"the Dataset has no variable {name!r} along {dim!r} only; such variables: {known}"
         f"{did_you_mean(name, along)} Join a table with ds.genobit.join(table), or give an array"
     )
-    raise KeyError(msg)
 
 
 def require_biallelic(counts: NDArray[np.int64]) -> None:
@@ -277,9 +271,8 @@ def require_biallelic(counts: NDArray[np.int64]) -> None:
     wrong = np.flatnonzero(counts > 2)
     if wrong.size:
         first = int(wrong[0])
-        msg = (
+        raise ValueError(
             f"{wrong.size} of {counts.size} variants have more than two alleles, first at "
             f"variants={first} ({counts[first]} alleles): pack with multiallelic='drop' to leave "
             "them out, or multiallelic='split' for one row an alternative allele"
         )
-        raise ValueError(msg)

@@ -47,8 +47,7 @@ def dimension_of(
         return dim
     known = [name for name in da.dims if str(name).lower() in names]
     if len(known) != 1:
-        msg = f"which of {dims} are the {what}? Name the dimension with dim="
-        raise ValueError(msg)
+        raise ValueError(f"which of {dims} are the {what}? Name the dimension with dim=")
     return known[0]
 
 
@@ -70,11 +69,10 @@ def require_side(side: xr.DataArray, other: object, rows: str, what: str) -> xr.
         raise TypeError(msg)
     along = side.dims[1]
     if along not in other.dims:
-        msg = (
+        raise ValueError(
             f"other= has dimensions {other.dims}, and lacks {along!r}, the {what} of this "
             "DataArray: rename its dimension"
         )
-        raise ValueError(msg)
     return other
 
 
@@ -83,10 +81,9 @@ def require_same(side: xr.DataArray, other: xr.DataArray) -> None:
     along = side.dims[1]
     remedy = f"select the same {along} in the same order in both"
     if other.shape[1] != side.shape[1]:
-        msg = (
+        raise ValueError(
             f"other= has {other.shape[1]} along {along!r}, this DataArray {side.shape[1]}: {remedy}"
         )
-        raise ValueError(msg)
     for name, label in side.coords.items():
         # `coords.get` would make up numbers for a dimension without labels.
         if name not in other.coords or not label.dims == other.coords[name].dims == (along,):

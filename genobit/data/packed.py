@@ -70,17 +70,15 @@ def by_variants(
         # The kernels have just made these planes, so they need no check.
         return ds, layout, {name: ds[PREFIX + name].data for name in plane_names(ds, layout)}
     if layout.rows != "variants":
-        msg = (
+        raise ValueError(
             f"the planes have rows={layout.rows!r}, this analysis needs rows='variants': pack the "
             "genotypes with ds.genobit.pack(rows='variants')"
         )
-        raise ValueError(msg)
     if phased and layout.kind == "dosage":
-        msg = (
+        raise ValueError(
             "phased=True needs haplotypes and the planes hold dosages: pack the genotypes with "
             "ds.genobit.pack(phased=True)"
         )
-        raise ValueError(msg)
     rows = None if rows_of is None else rows_of(ds, layout)
     planes = _planes(ds, layout, rows)
     if phased is False and layout.kind == "haplotype":
@@ -170,11 +168,10 @@ def other_by_variants(
     if is_names(other):
         other = isel(ds, cast("Selection", other), None)
     if not isinstance(other, xr.Dataset):
-        msg = (
+        raise TypeError(
             "other= takes a Dataset of genotypes or planes, or ids or regions of this Dataset, not "
             f"{type(other).__name__}"
         )
-        raise TypeError(msg)
     right, right_layout, planes = by_variants(
         labels.plain(other), phased=layout.kind == "haplotype"
     )
@@ -191,8 +188,7 @@ def _check_same_samples(
         there, here = (
             f"{of.kind}s of {of.bits // of.ploidy:,} samples" for of in (right_layout, left_layout)
         )
-        msg = f"other= has {there}, this Dataset {here}: {remedy}"
-        raise ValueError(msg)
+        raise ValueError(f"other= has {there}, this Dataset {here}: {remedy}")
     ours, theirs = (labels.ids(ds, model.SAMPLES) for ds in (left, right))
     if ours is not None and theirs is not None:
         labels.require_same(ours, theirs, model.SAMPLE_ID, remedy)

@@ -55,8 +55,7 @@ def pack(
     check_one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
     check_one_of("missing", missing, ("keep", "refuse"))
     if layouts.layout_of(ds) is not None:
-        msg = "the Dataset is packed already; pack the genotypes it was made of"
-        raise ValueError(msg)
+        raise ValueError("the Dataset is packed already; pack the genotypes it was made of")
     if not phased:
         ds = without_polyploid_calls(ds)
     source = model.require_genotypes(ds)
@@ -93,12 +92,11 @@ def without_polyploid_calls(ds: xr.Dataset) -> xr.Dataset:
     of_variant, of_sample = map(np.asarray, sums)
     count = int(of_variant.sum())
     if count > POLYPLOID * more.size:
-        msg = (
+        raise ValueError(
             f"{model.CALL_GENOTYPE} has ploidy {calls.sizes[model.PLOIDY]}, a dosage needs 2, and "
             f"{count:,} of {more.size:,} calls have more alleles: select diploid samples or "
             "variants, or analyse haplotypes, which linkage takes with phased=True"
         )
-        raise ValueError(msg)
     if count:
         sample = names_along(ds, model.SAMPLES)[int(of_sample.argmax())]
         warn(
@@ -118,8 +116,7 @@ def _layout(calls: xr.DataArray, rows: str, *, phased: bool) -> Layout:
         model.require_diploid(model.CALL_GENOTYPE, ploidy)
         return Layout("dosage", rows, along, 1)
     if rows == "samples":
-        msg = "haplotypes are packed with rows='variants'; rows='samples' takes dosages"
-        raise ValueError(msg)
+        raise ValueError("haplotypes are packed with rows='variants'; rows='samples' takes dosages")
     return Layout("haplotype", rows, samples * ploidy, ploidy)
 
 
@@ -148,11 +145,10 @@ def _biallelic(
     counts = labels.allele_counts(ds)
     if counts is None:
         if policy != "refuse":
-            msg = (
+            raise KeyError(
                 f"multiallelic={policy!r} needs the variable {model.VARIANT_ALLELE!r}, "
                 "which the Dataset lacks"
             )
-            raise KeyError(msg)
         return ds, numbers, ones, ones
     if not (counts > 2).any():
         return ds, numbers, ones, ones

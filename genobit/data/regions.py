@@ -73,8 +73,7 @@ def parse_region(text: str, contigs: Iterable[str] = (), default: str | None = N
     start, *end = _DASH.split(span, 1)
     if not contig or not end:
         reason = "has no contig" if not contig else f"{span} is one position, not a range"
-        msg = f"Region {text!r}: {reason}. {REGION_SYNTAX}"
-        raise ValueError(msg)
+        raise ValueError(f"Region {text!r}: {reason}. {REGION_SYNTAX}")
     found = contig_named(contig, known)
     return Region(contig if found is None else found, *_ends(start, end[0], text))
 
@@ -109,8 +108,7 @@ def _ends(start: str, end: str, region: str) -> tuple[int, int | None]:
         msg = f"Region {region!r}: write the unit of both positions, {start}{end_unit}-{end}."
         raise ValueError(msg)
     if last is not None and last < first:
-        msg = f"Region {region!r} ends before it begins: swap the positions."
-        raise ValueError(msg)
+        raise ValueError(f"Region {region!r} ends before it begins: swap the positions.")
     return first, last
 
 
@@ -124,5 +122,4 @@ def _position(text: str, region: str) -> tuple[int, str]:
             return _LARGEST, unit
         if value == int(value):
             return int(value), unit
-    msg = f"Region {region!r}: {text!r} is not a whole position. {REGION_SYNTAX}"
-    raise ValueError(msg)
+    raise ValueError(f"Region {region!r}: {text!r} is not a whole position. {REGION_SYNTAX}")

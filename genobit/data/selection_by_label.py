@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import aligning, labels, model
+from genobit.data.checks import first_true
 from genobit.data.contigs import contig_named, contigs_in
 from genobit.data.regions import known_contig, parse_region
 from genobit.engine.spelling import did_you_mean
@@ -46,24 +47,19 @@ def positions(ds: xr.Dataset, selection: Selection, dim: str) -> NDArray[np.int6
     chosen = np.atleast_1d(np.asarray(given))
     if chosen.dtype == bool:
         if chosen.shape != (size,):
-            msg = f"the mask for {dim!r} has shape {chosen.shape}, expected ({size},)"
-            raise IndexError(msg)
+            raise IndexError(f"the mask for {dim!r} has shape {chosen.shape}, expected ({size},)")
         return np.flatnonzero(chosen)
     if chosen.ndim == 1 and chosen.size and is_names(chosen):
         return of_names(ds, labels.text(chosen, f"{dim}="), dim)
     if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
         regions = ", regions" if dim == model.VARIANTS else ""
-        msg = (
+        raise IndexError(
             f"{dim}= takes ids{regions}, a slice, whole numbers or a boolean mask, not "
             f"{selection!r}"
         )
-        raise IndexError(msg)
     found = chosen.astype(np.int64)
-    wrong = np.flatnonzero((found < -size) | (found >= size))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = f"{dim}[{k}] = {found[k]} is outside the {size} {dim}"
-        raise IndexError(msg)
+    if (k := first_true((found < -size) | (found >= size))) >= 0:
+        raise IndexError(f"{dim}[{k}] = {found[k]} is outside the {size} {dim}")
     return np.where(found < 0, found + size, found)
 
 
@@ -86,11 +82,10 @@ def members(matrix: xr.DataArray, chosen: Any, dim: str, name: str) -> list[int]
     indices = [int(k) for k in np.atleast_1d(np.asarray(chosen))]
     for k in indices:
         if not -n <= k < n:
-            msg = (
+            raise IndexError(
                 f"{name} is {k}, and the result has the {n:,} {dim} 0 to {n - 1:,} along "
                 f"{along!r}: give the id or the index of one of them"
             )
-            raise IndexError(msg)
     return indices
 
 
@@ -112,11 +107,10 @@ def _require_one_kind(given: Any, dim: str) -> None:
     names = [k for k, x in enumerate(given) if isinstance(x, str | bytes)]
     others = [k for k, x in enumerate(given) if isinstance(x, int | float | np.number)]
     if names and others:
-        msg = (
+        raise IndexError(
             f"{dim}= mixes names and positions, {given[names[0]]!r} at [{names[0]}] and "
             f"{given[others[0]]!r} at [{others[0]}]: give only names, or only positions"
         )
-        raise IndexError(msg)
 
 
 def is_names(given: Any) -> bool:
@@ -183,8 +177,7 @@ class Genome:
         region = parse_region(name, self.contigs)
         found = self.inside(region)
         if not found.size:
-            msg = f"variants={name!r}: the Dataset has no variant in {region}"
-            raise ValueError(msg)
+            raise ValueError(f"variants={name!r}: the Dataset has no variant in {region}")
         return found
 
     def inside(self, region: Region) -> NDArray[np.int64]:
@@ -200,20 +193,18 @@ class Genome:
         """Return the only variant at a position, or None."""
         there = self.inside(parse_region(region, self.contigs))
         if there.size > 1:
-            msg = (
+            raise ValueError(
                 f"{name!r} is the position of {there.size} variants, variants={_listed(there)}: "
                 f"select all by the region {region!r}, or one by its index"
             )
-            raise ValueError(msg)
         return there if there.size else None
 
     def _positions(self) -> NDArray[Any]:
         if self._position is None:
-            msg = (
+            raise KeyError(
                 f"a region needs {model.VARIANT_POSITION} along {model.VARIANTS!r}, which the "
                 "Dataset lacks: assign it, or name a contig"
             )
-            raise KeyError(msg)
         return self._position
 
 
@@ -225,9 +216,7 @@ def of_ids(ds: xr.Dataset, names: NDArray[np.object_], dim: str) -> NDArray[np.i
     wanted = pd.Index(names, dtype=object).unique()
     which = wanted.get_indexer(pd.Index(ids, dtype=object))
     there = np.flatnonzero(which >= 0)
-    repeated = np.flatnonzero(np.bincount(which[there], minlength=wanted.size) > 1)
-    if repeated.size:
-        k = int(repeated[0])
+    if (k := first_true(np.bincount(which[there], minlength=wanted.size) > 1)) >= 0:
         raise _repeated(labels.ID_OF.get(dim, dim), wanted[k], np.flatnonzero(which == k))
     place = np.full(wanted.size, -1, np.int64)
     place[which[there]] = there

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.data import labels, model
+from genobit.data.checks import first_true
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,11 +34,8 @@ def sexes(ds: xr.Dataset) -> NDArray[np.int8] | None:
     except (TypeError, ValueError) as error:
         msg = f"{SEX} is {given.dtype}, such as {str(given[:1])[:40]}: {remedy}"
         raise TypeError(msg) from error
-    wrong = np.flatnonzero(~np.isin(values, _CODES))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = f"{SEX} is {given[k]} at samples={k}: {remedy}"
-        raise ValueError(msg)
+    if (k := first_true(~np.isin(values, _CODES))) >= 0:
+        raise ValueError(f"{SEX} is {given[k]} at samples={k}: {remedy}")
     return np.maximum(values, 0).astype(np.int8)
 
 

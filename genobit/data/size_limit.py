@@ -35,12 +35,11 @@ def compute_within_limit(result: Result, remedy: str) -> Result:
         takes = "and its coordinates take" if lazy else "takes" if len(matrices) == 1 else "take"
         *first, last = [str(matrix.name) for matrix in matrices]
         what = f"{', '.join(first)} and {last}" if first else last
-        msg = (
+        raise MemoryError(
             f"the {what} of {_shape(matrices[0])} {takes} {more_than(size, limit)}: leave out "
             f"compute=True and take what you need of the lazy result, {remedy}, or raise "
             "gb.set_options(eager_limit=...)"
         )
-        raise MemoryError(msg)
     found = in_memory(*(x.data for x in matrices), *(result.coords[name].data for name in lazy))
     values, others = found[: len(matrices)], found[len(matrices) :]
     # Not deep: xarray copies labels one by one, at 1.2 us each.

@@ -80,13 +80,12 @@ def contig_runs(ds: xr.Dataset) -> ContigRuns:
         if contig is not None and contig.dtype.kind == "O":
             placed = np.array([chromosome(name) != UNPLACED for name in contig.tolist()])
     if not placed.any():
-        msg = (
+        raise ValueError(
             f"{model.VARIANT_CONTIG} is '0' for all {ds.sizes[model.VARIANTS]:,} variants, PLINK's "
             "code for no known place, and variants without a place have no neighbours: assign "
             f"contigs, or drop them to take all for one contig, ds.drop_vars(["
             f"'{model.VARIANT_CONTIG}', '{model.CONTIG_ID}'], errors='ignore')"
         )
-        raise ValueError(msg)
     runs = ContigRuns(starts, placed)
     unplaced = int((~runs.of_variants(ds.sizes[model.VARIANTS])).sum())
     if unplaced:
@@ -153,11 +152,10 @@ def parse_window(window: int | str, name: str = "window") -> tuple[str | None, f
                 size = _number(text[: -len(unit)])
                 if size is not None:
                     return variable, size * factor
-    msg = (
+    raise ValueError(
         f"{name}={window!r} is neither a positive number of variants (1000 is 1000 variants, not "
         "base pairs) nor a distance with its unit ('500kb', '1Mb', '250000bp', '0.5cM')"
     )
-    raise ValueError(msg)
 
 
 def _number(text: str) -> float | None:
@@ -205,22 +203,20 @@ def last_in_window(
 def _check_positions(coordinate: NDArray[Any], start: int, name: str) -> None:
     """Refuse positions of a contig that are unsorted or placeholders for unknown ones."""
     if coordinate.dtype.kind not in "iuf":
-        msg = (
+        raise TypeError(
             f"{name} has dtype {coordinate.dtype}, a window needs numbers: convert it, for example "
             f"with ds.assign({name}=ds[{name!r}].astype('int64'))"
         )
-        raise TypeError(msg)
     # Compare instead of subtracting: differences of unsigned positions are never negative.
     wrong = ~np.isfinite(coordinate)
     wrong[1:] |= coordinate[1:] < coordinate[:-1]
     if wrong.any():
         k = start + int(wrong.argmax())
-        msg = (
+        raise ValueError(
             f"{name} decreases or is not a number at variants={k}: a window needs sorted "
             "positions; sort the genotypes before packing, for example with "
             "ds.sortby(['variant_contig', 'variant_position'])"
         )
-        raise ValueError(msg)
     if not coordinate.size:
         return
     unknown = ""
@@ -229,8 +225,7 @@ def _check_positions(coordinate: NDArray[Any], start: int, name: str) -> None:
     elif name == model.VARIANT_POSITION and coordinate.size > 1 and not coordinate[-1]:
         unknown = f"so are all {coordinate.size} of its contig: 0 stands for an unknown position"
     if unknown:
-        msg = (
+        raise ValueError(
             f"{name} is {coordinate[0]} at variants={start}; {unknown}. Give a window as a number "
             f"of variants, or select variants with known positions"
         )
-        raise ValueError(msg)

@@ -38,8 +38,7 @@ _ONE_CONTIG = (
 def require_digits(digits: int) -> None:
     """Raise ValueError for a number of digits that no float64 has."""
     if not 1 <= digits <= 17:
-        msg = f"digits={digits!r} is not within 1 to 17, what a float64 holds"
-        raise ValueError(msg)
+        raise ValueError(f"digits={digits!r} is not within 1 to 17, what a float64 holds")
 
 
 def require_square(grm: object, function: str) -> xr.DataArray:
@@ -60,8 +59,7 @@ def require_square(grm: object, function: str) -> xr.DataArray:
         msg = f"{function} takes a square matrix, this one is {rows} x {columns} samples"
         raise ValueError(msg)
     if grm.dtype.kind not in "fiu":
-        msg = f"{function} takes real numbers, this matrix is of {grm.dtype}"
-        raise TypeError(msg)
+        raise TypeError(f"{function} takes real numbers, this matrix is of {grm.dtype}")
     _require_same_samples(grm, function)
     return grm.transpose(*DIMS)
 
@@ -73,11 +71,10 @@ def _require_same_samples(grm: xr.DataArray, function: str) -> None:
             found = first_difference(rows, columns)
             if found is not None:
                 k, row, column = found
-                msg = (
+                raise ValueError(
                     f"{name}_0[{k}] is {row!r} and {name}_1[{k}] is {column!r}: {function} "
                     "writes one list of samples; select the same in both dimensions"
                 )
-                raise ValueError(msg)
 
 
 def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
@@ -87,11 +84,10 @@ def ids_of(grm: xr.DataArray) -> list[tuple[str, str]]:
     or for two samples with the same ids.
     """
     if f"{ID}_0" not in grm.coords:
-        msg = (
+        raise KeyError(
             f"the matrix has no coordinate {ID + '_0'!r}, and the id file needs names: "
             f"grm.assign_coords({ID}_0=({DIMS[0]!r}, names))"
         )
-        raise KeyError(msg)
     individuals = grm[f"{ID}_0"]
     known = f"{FAMILY}_0" in grm.coords
     families = text(grm[f"{FAMILY}_0"].values) if known else None
@@ -116,11 +112,10 @@ def id_pairs(
     first: dict[tuple[str, str], int] = {}
     for k, pair in enumerate(pairs):
         if any(not name or len(name.split()) != 1 or name != name.strip() for name in pair):
-            msg = (
+            raise ValueError(
                 f"samples={k} has the family id {pair[0]!r} and the id {pair[1]!r}: the file is "
                 "split at white space, so ids must be there and hold none; rename them"
             )
-            raise ValueError(msg)
         if first.setdefault(pair, k) != k:
             msg = f"samples={first[pair]} and samples={k} are both {pair}: ids must be unique"
             raise ValueError(msg)
@@ -150,8 +145,7 @@ def read_ids(path: Path) -> dict[str, xr.Variable]:
     table.columns = table.columns or ["FID", "IID"]
     columns = table.read()
     if not columns.get("IID", np.empty(0)).size:
-        msg = f"{path} lists no sample."
-        raise ValueError(msg)
+        raise ValueError(f"{path} lists no sample.")
     family = columns.get("FID", np.full(columns["IID"].size, NO_FAMILY, object))
     ids = {ID: xr.Variable(model.SAMPLES, *sample_ids(path, family, columns["IID"], table.first))}
     if (family != NO_FAMILY).any():

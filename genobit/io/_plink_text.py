@@ -7,22 +7,38 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 
 from genobit.data import labels, model, sexes
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
 from genobit.io._text_tables import Table, real_numbers, whole_numbers
 
 if TYPE_CHECKING:
-    from pathlib import Path, PurePath
+    from collections.abc import Sequence
+    from pathlib import Path
 
-    import xarray as xr
+    from numpy.typing import NDArray
+
+    Variable = tuple[str, NDArray[Any], dict[str, str]]
 
 BIM_COLUMNS = ("chromosome", "variant id", "cM", "bp", "A1", "A2")
 FAM_COLUMNS = ("family id", "sample id", "father id", "mother id", "sex", "phenotype")
 
 _BIM_COST = 6
 """Bytes of memory per byte of a typical .bim."""
-_KINDS = dict(zip(BIM_COLUMNS, (FEW, NAMES, REAL, WHOLE, FEW, FEW), strict=True))
+KINDS = dict(zip(BIM_COLUMNS, (FEW, NAMES, REAL, WHOLE, FEW, FEW), strict=True))
+NUMBERS = {"bp": whole_numbers, "cM": real_numbers}
+SAMPLE_NAMES = {
+    "FID": "sample_family_id",
+    "SID": "sample_SID",
+    "PAT": "sample_father_id",
+    "MAT": "sample_mother_id",
+    "SEX": "sample_sex",
+    "PHENO1": "sample_phenotype",
+}
+"""Variable of each known column of a .psam; another column NAME is ``sample_NAME``."""
+_PSAM_COLUMNS = ("FID", "IID", "PAT", "MAT", "SEX", "PHENO1")
+"""Names of `FAM_COLUMNS` in a .psam."""
 
 _MISSING = ("na", "nan", "-9", ".")
 """Missing phenotypes, in any case."""
@@ -33,75 +49,101 @@ NO_CATEGORY = "NONE"
 
 
 def read_bim(path: Path) -> dict[str, Any]:
-    """Return the columns of a .bim file by name.
+    """Return the columns of a .bim file by name, as `variant_columns` with the alleles.
 
-    `contig`: int32 index into `contig_id`, in order of first appearance; `position`: int64;
-    `centimorgan`: float64; `alleles`: (variants, 2), A2 then A1; `contig_id` and `id`. Strings are
-    object arrays; `id` may be lazy text. Raises FileNotFoundError for a missing file, and
+    `alleles`: (variants, 2), A2 then A1. Raises FileNotFoundError for a missing file, and
     ValueError with the number of the first malformed line.
     """
     _require_file(path)
-    numbers = {"bp": whole_numbers, "cM": real_numbers}
-    columns = Table(path, BIM_COLUMNS, numbers, _BIM_COST).of_kinds(_KINDS)
-    contig, contig_id = columns["chromosome"]
+    columns = Table(path, BIM_COLUMNS, NUMBERS, _BIM_COST).of_kinds(KINDS)
     (a2, of_a2), (a1, of_a1) = columns["A2"], columns["A1"]
     # Equal alleles share one str object.
     alleles = np.concatenate([of_a2, of_a1])[np.stack([a2, a1 + of_a2.size], axis=1)]
+    return variant_columns(columns) | {"alleles": alleles}
+
+
+def variant_columns(
+    columns: dict[str, Any], names: Sequence[str] = BIM_COLUMNS[:4]
+) -> dict[str, Any]:
+    """Return the columns of variants by name, given the names of contig, id, cM and position.
+
+    `contig`: int32 index into `contig_id`, in order of first appearance; `position`: int64;
+    `centimorgan`: float64. `contig_id` are str objects; `id` may be lazy text.
+    """
+    chromosome, variant_id, centimorgan, position = names
+    contig, contig_id = columns[chromosome]
     return {
         "contig": contig.astype(np.int32),
-        "contig_id": contig_id,
-        "id": columns["variant id"],
-        "centimorgan": columns["cM"],
-        "position": columns["bp"],
-        "alleles": alleles,
+        "contig_id": np.asarray(contig_id, object),
+        "id": columns[variant_id],
+        "centimorgan": columns.get(centimorgan, np.zeros(contig.size)),
+        "position": columns[position],
     }
 
 
-def read_fam(path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of a .fam file by name.
+def variant_variables(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables along variants of `variant_columns` with alleles."""
+    return {
+        model.VARIANT_CONTIG: (model.VARIANTS, columns["contig"]),
+        model.VARIANT_POSITION: (model.VARIANTS, columns["position"]),
+        model.VARIANT_ID: _texts((model.VARIANTS,), columns["id"]),
+        model.VARIANT_ALLELE: _texts((model.VARIANTS, "alleles"), columns["alleles"]),
+        model.CONTIG_ID: (model.CONTIGS, columns["contig_id"]),
+        **_genetic_positions(columns["centimorgan"]),
+    }
 
-    `family_id`, `individual_id`, `father_id`, `mother_id`: object arrays of str, "0" for none as in
-    the file; `id`: what `sample_ids` makes of them; `sex`: int8 of `sexes.from_codes`; `phenotype`:
-    text, for `phenotype_variable`.
+
+def _texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:
+    """Return a Variable of objects unchanged; xarray would convert them twice, 0.1 us each."""
+    return xr.Variable(dims, values, fastpath=True)
+
+
+def read_fam(path: Path) -> dict[str, Variable]:
+    """Return the variables along samples of a .fam file.
 
     Raises FileNotFoundError for a missing file, and ValueError for a malformed line or for two
     lines with the same family and sample id.
     """
     _require_file(path)
-    return fam_columns(path, Table(path, FAM_COLUMNS).read())
+    return fam_variables(path, Table(path, FAM_COLUMNS))
 
 
-def fam_columns(path: Path, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return what `read_fam` does from columns of text."""
-    fam = {
-        "family_id": table["family id"],
-        "individual_id": table["sample id"],
-        "father_id": table["father id"],
-        "mother_id": table["mother id"],
-        "sex": sexes.from_codes(table["sex"]),
-        "phenotype": table["phenotype"],
-    }
-    fam["id"], _ = sample_ids(path, fam["family_id"], fam["individual_id"])
-    return fam
+def fam_variables(path: Path, table: Table) -> dict[str, Variable]:
+    """Return what `read_fam` does from a table."""
+    columns = dict(zip(_PSAM_COLUMNS, table.read().values(), strict=True))
+    return sample_variables(path, columns, code=", header=None)[5]")
 
 
 def sample_variables(
-    fam: dict[str, np.ndarray], path: PurePath
-) -> dict[str, tuple[str, np.ndarray, dict[str, str]]]:
-    """Return the variables of what `read_fam` read of a path."""
-    column = f"pd.read_csv({path.name!r}, sep=r'\\s+', header=None)[5]"
-    name = "sample_phenotype"
-    phenotype = phenotype_variable(fam["phenotype"], name, path.suffix, column)
-    names = ("family_id", "father_id", "mother_id", "sex")
-    joined = not np.array_equal(fam["id"], fam["individual_id"])
-    return {
-        model.SAMPLE_ID: ("samples", fam["id"], dict(labels.JOINED) if joined else {}),
-        **{f"sample_{key}": ("samples", fam[key], {}) for key in names},
-        name: ("samples", *phenotype),
-    }
+    path: Path, columns: dict[str, NDArray[Any]], first: int = 1, code: str = ""
+) -> dict[str, Variable]:
+    """Return the variables along samples of columns of text, which have their names in a .psam.
+
+    ``first`` is the number of the line of the first sample, and ``code`` reads a column of
+    phenotypes after ``pd.read_csv(file, sep``. Parents are "0" for none, as in the file.
+    """
+    individual = columns["IID"]
+    family = columns.get("FID", np.full(individual.size, "0", object))
+    ids = sample_ids(path, family, individual, first)
+    found: dict[str, Variable] = {model.SAMPLE_ID: (model.SAMPLES, *ids)}
+    for column, text in columns.items():
+        name = SAMPLE_NAMES.get(column, f"sample_{column}")
+        if column != "IID" and name in found:
+            raise ValueError(
+                f"{path}, line {first - 1}: the column {column!r} would be the variable "
+                f"{name!r}, which is there already; rename it."
+            )
+        if column == "SEX":
+            found[name] = model.SAMPLES, sexes.from_codes(text), {}
+        elif column in {"FID", "PAT", "MAT", "SID"}:
+            found[name] = model.SAMPLES, text, {}
+        elif column != "IID":
+            read = f"pd.read_csv({path.name!r}, sep=r'\\s+'{code or f')[{column!r}]'}"
+            found[name] = model.SAMPLES, *phenotype_variable(text, name, path.suffix, read)
+    return found
 
 
-def genetic_positions(centimorgan: np.ndarray) -> dict[str, Any]:
+def _genetic_positions(centimorgan: np.ndarray) -> dict[str, Any]:
     """Return `variant_genetic_position`, NaN for negative ones; empty if none is known."""
     if not (centimorgan > 0).any():
         return {}
@@ -129,11 +171,10 @@ def without_skipped(ds: xr.Dataset) -> xr.Dataset:
 def _require_file(path: Path) -> None:
     """Raise FileNotFoundError for a missing file of a fileset."""
     if not path.is_file():
-        msg = (
+        raise FileNotFoundError(
             f"{path} does not exist. A PLINK 1 fileset is three files of one name: "
             f"{path.stem}.bed, {path.stem}.bim and {path.stem}.fam."
         )
-        raise FileNotFoundError(msg)
 
 
 def phenotype_variable(
@@ -232,10 +273,9 @@ def sample_ids(
         index = int(np.flatnonzero(repeated)[0])
         # In numpy, a text that ends in NUL does not equal itself.
         earlier = joined.tolist().index(joined[index])
-        msg = (
+        raise ValueError(
             f"{path}, line {index + first}: sample {family[index]} {individual[index]} "
             f"(samples index {index}) is already on line {earlier + first}. Sample ids must "
             "be unique: remove or rename one of the two (plink --update-ids)."
         )
-        raise ValueError(msg)
     return joined, dict(labels.JOINED)

@@ -25,8 +25,7 @@ def info_of(address: str) -> tuple[int, str]:
         found = files.info(path)
         size = found.get("size")
         if found.get("partial") is False or size is None:
-            msg = "the server sends no parts of files"
-            raise OSError(msg)
+            raise OSError("the server sends no parts of files")
         return int(size), str(files.ukey(path))
 
 
@@ -38,8 +37,7 @@ def read_range(address: str, start: int, stop: int) -> bytes:
         files, path = _opened(address)
         found: bytes = files.cat_file(path, start=start, end=stop)
         if len(found) > stop - start:
-            msg = "the server sends no parts of files"
-            raise OSError(msg)
+            raise OSError("the server sends no parts of files")
         return found
 
 
@@ -77,8 +75,7 @@ def _named(address: str) -> Iterator[None]:
     except (ModuleNotFoundError, MemoryError):
         raise
     except FileNotFoundError as error:
-        msg = f"{address} does not exist, or may not be read"
-        raise FileNotFoundError(msg) from error
+        raise FileNotFoundError(f"{address} does not exist, or may not be read") from error
     except Exception as error:
         reason = str(error) or type(error).__name__
         msg = f"{address} cannot be read: {reason}. Download the file, and open the copy"

@@ -77,9 +77,8 @@ def _as_text(objects: NDArray[Any], name: str) -> NDArray[Any]:
     for k, value in enumerate(objects.flat):
         if not (isinstance(value, str) or pd.isna(value)):
             place = tuple(map(int, np.unravel_index(k, objects.shape)))
-            msg = (
+            raise ValueError(
                 f"{name} is text in its first chunk, and has {value!r} in a later one, at {place} "
                 "of that chunk: make all values text, or none"
             )
-            raise ValueError(msg)
     return labels.text(objects, name).astype(_TEXT)

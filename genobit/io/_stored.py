@@ -47,11 +47,10 @@ def require_plain(group: zarr.Group, store: Any) -> dict[str, zarr.Array[Any]]:
     unlisted = {}
     for name, array in group.arrays():
         if any(_CODE in codec.lower() for codec in _codecs(array.metadata.to_dict())):
-            msg = (
+            raise ValueError(
                 f"{name} of {store} is stored by the codec {_CODE!r}, which runs code from data: "
                 "genobit does not read it. Ask who made the store for one without it."
             )
-            raise ValueError(msg)
         if 0 in array.chunks and 0 not in array.shape:
             msg = f"{name} of {store} has chunks of {array.chunks}: make the store again."
             raise ValueError(msg)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from genobit.engine.options import require_fits
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE, read_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -35,8 +36,7 @@ def whole_numbers(text: NDArray[Any]) -> NDArray[np.int64]:
         values = text.astype(np.float64)
         # A float above 2**53 may differ from the number in the file.
         if not (np.abs(values) < 2**53).all() or (values != np.floor(values)).any():
-            msg = "not a whole number"
-            raise ValueError(msg) from None
+            raise ValueError("not a whole number") from None
         return values.astype(np.int64)
 
 
@@ -49,15 +49,15 @@ def real_numbers(text: NDArray[Any]) -> NDArray[np.float64]:
 def _refuse_underscores(text: NDArray[Any]) -> None:
     """Raise ValueError for text such as 1_5, which Python reads as 15."""
     if any("_" in value for value in text):
-        msg = "a number has an underscore"
-        raise ValueError(msg)
+        raise ValueError("a number has an underscore")
 
 
 class Table:
     """The text of a table, its columns and its lines.
 
     ``columns`` are those of a file without a header. ``numbers`` parses columns of numbers, to find
-    the line of a fault. Reading takes ``cost`` bytes of memory for each byte.
+    the line of a fault. Reading takes ``cost`` bytes of memory for each byte. ``data`` is text that
+    was read before, and ``lines`` are the numbers of its lines in the file.
     """
 
     def __init__(
@@ -66,9 +66,11 @@ class Table:
         columns: Sequence[str] | None = None,
         numbers: Mapping[str, Parse] | None = None,
         cost: int = TEXT_COST,
+        data: bytes | None = None,
+        lines: Iterable[int] | None = None,
     ) -> None:
-        self.path, self._numbers = path, numbers or {}
-        self.data = _text(path, cost)
+        self.path, self._numbers, self._lines = path, numbers or {}, lines
+        self.data = _text(path, cost) if data is None else data
         self.columns = list(columns or ())
         """Names in the last line of the header without its "#"; none without a header."""
         self._header, self._begin, self.first = 0, 0, 1
@@ -91,21 +93,18 @@ class Table:
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
-            msg = f"{self.path}, line {number}: it is not UTF-8 text."
-            raise ValueError(msg) from error
+            raise ValueError(f"{self.path}, line {number}: it is not UTF-8 text.") from error
 
     def require_columns(self, *names: str) -> None:
         """Raise ValueError unless the header has these columns, and none twice."""
         header = f"{self.path}, line {self.first - 1}: the header"
         for name in self.columns:
             if self.columns.count(name) > 1:
-                msg = f"{header} has the column {name!r} twice; rename one."
-                raise ValueError(msg)
+                raise ValueError(f"{header} has the column {name!r} twice; rename one.")
         for name in names:
             if name not in self.columns:
                 found = ", ".join(self.columns)
-                msg = f"{header} has no column {name!r} (columns: {found})."
-                raise ValueError(msg)
+                raise ValueError(f"{header} has no column {name!r} (columns: {found}).")
 
     def of_kinds(self, kinds: Mapping[str, str]) -> dict[str, Any]:
         """Return the columns that have a kind, as `read_plain` does."""
@@ -164,7 +163,8 @@ class Table:
         if not self._begin:
             expected = f" where {width} are expected ({', '.join(self.columns)})"
         lines = self.data[self._begin :].removesuffix(b"\n").split(b"\n")
-        for number, raw in enumerate(lines, start=self.first):
+        numbers = itertools.count(self.first) if self._lines is None else self._lines
+        for number, raw in zip(numbers, lines, strict=False):
             fields = self._decoded(raw, number).split()
             found = f"it has {len(fields)} fields" if fields else "it is empty"
             reason = found + expected

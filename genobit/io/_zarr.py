@@ -148,21 +148,18 @@ def _store_of_path(path: str) -> Any:
         found = address(path)
         return f"zip::{found}" if found.endswith(".zip") and "::" not in found else found
     if not Path(path).exists():
-        msg = f"{path} does not exist. For a VCF file use open_vcf."
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"{path} does not exist. For a VCF file use open_vcf.")
     if path.endswith(".zip") and not Path(path).is_dir():
         # zipfile would wait forever for the data of a pipe.
         if not Path(path).is_file():
-            msg = f"{path} is not a regular file."
-            raise ValueError(msg)
+            raise ValueError(f"{path} is not a regular file.")
         with named_failure(
             path, "It is not a .zip of a VCF Zarr store, or it is damaged: copy it again."
         ):
             zipfile.ZipFile(path).close()
             return zarr.storage.ZipStore(path, mode="r")
     if Path(path).is_file():
-        msg = f"{path} is a file, not a Zarr directory. For VCF or BCF use open_vcf."
-        raise ValueError(msg)
+        raise ValueError(f"{path} is a file, not a Zarr directory. For VCF or BCF use open_vcf.")
     return path
 
 
@@ -182,14 +179,12 @@ def _lacks(store: Any, name: str, names: Sequence[str]) -> str:
 
 def _validate(ds: xr.Dataset, store: Any) -> None:
     if not ds.variables:
-        msg = f"{store} has no variables. {model.NOT_CONSOLIDATED}"
-        raise ValueError(msg)
+        raise ValueError(f"{store} has no variables. {model.NOT_CONSOLIDATED}")
     for name, dims in _REQUIRED.items():
         if name not in ds:
             raise ValueError(_lacks(store, name, sorted(map(str, ds.variables))))
         if ds[name].dims != dims:
-            msg = f"{name} of {store} has dimensions {ds[name].dims}, expected {dims}."
-            raise ValueError(msg)
+            raise ValueError(f"{name} of {store} has dimensions {ds[name].dims}, expected {dims}.")
 
 
 def _rows_per_chunk(calls: xr.DataArray) -> int:

@@ -238,11 +238,10 @@ def _require_plain_fasta(source: Path, form: str | None) -> None:
     is_fasta = form == "fasta" or (form is None and (not text or text.startswith(">")))
     if not is_fasta:
         line = text.splitlines()[0][:40] if text else ""
-        msg = (
+        raise ValueError(
             f"chunks= reads plain FASTA, and the first line is {line!r}: leave out chunks= to read "
             "other formats in memory"
         )
-        raise ValueError(msg)
 
 
 def _refuse_symbol(text: CodedText, kind: str, symbols: Sequence[str], taxa: Sequence[str]) -> None:
@@ -288,8 +287,7 @@ def _format_of_name(data: bytes, name: str) -> str:
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
     at = len(data) - len(data.lstrip())
-    msg = (
+    raise ValueError(
         f"unknown format: neither the suffix nor the first line, {line_at(data, at)!r}, "
         f"identifies it; give format= ({', '.join(_READERS)})"
     )
-    raise ValueError(msg)

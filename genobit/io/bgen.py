@@ -129,8 +129,7 @@ def open_bgen(
     _check_threshold(hard_call_threshold)
     source = local_path(path, "open_bgen").absolute()
     if not source.is_file():
-        msg = f"{source} does not exist. Give the .bgen file."
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"{source} does not exist. Give the .bgen file.")
     stamp = stamp_of(source)
     header = read_header(source)
     samples = _samples(source, header, sample)
@@ -156,11 +155,9 @@ def open_bgen(
 
 def _check_threshold(threshold: Any) -> None:
     if isinstance(threshold, bool) or not isinstance(threshold, numbers.Real):
-        msg = f"hard_call_threshold={threshold!r} is not a number: give one below 0.5"
-        raise TypeError(msg)
+        raise TypeError(f"hard_call_threshold={threshold!r} is not a number: give one below 0.5")
     if not 0 <= float(threshold) < 0.5:
-        msg = f"hard_call_threshold is {threshold}, expected at least 0 and below 0.5"
-        raise ValueError(msg)
+        raise ValueError(f"hard_call_threshold is {threshold}, expected at least 0 and below 0.5")
 
 
 def _calls(file: BgenFile, chunks: int | Literal["auto"]) -> dict[str, Any]:
@@ -213,12 +210,11 @@ def _biallelic(path: Path, variants: Labels, multiallelic: str) -> Labels:
     if multiallelic == "refuse":
         k = int(np.flatnonzero(~biallelic)[0])
         name = decode(variants.text, *variants.edges[k, :2]).item()
-        msg = (
+        raise ValueError(
             f"{path}: {(~biallelic).sum():,} of {biallelic.size:,} variants have more or fewer "
             f"than two alleles, first variant {k} ({name}) with {variants.alleles[k]}: "
             "leave them out with multiallelic='drop', or split them before the file is written"
         )
-        raise ValueError(msg)
     return _chosen(variants, biallelic)
 
 
@@ -235,20 +231,18 @@ def _samples(
     if sample is None and header.sample_ids is not None:
         return {model.SAMPLE_ID: (model.SAMPLES, _own_ids(path, header.sample_ids), {})}
     if sample is None and not beside.is_file():
-        msg = (
+        raise ValueError(
             f"{path} holds no sample ids, and {beside.name} is not beside it: give the .sample "
             "file as sample="
         )
-        raise ValueError(msg)
     source = beside if sample is None else local_path(sample, "open_bgen").absolute()
     table = read_sample_file(source)
     individual = table["individual"]
     if individual.size != header.samples:
-        msg = (
+        raise ValueError(
             f"{source} names {individual.size:,} samples, {path.name} has {header.samples:,}: give "
             "the .sample file that was written with it"
         )
-        raise ValueError(msg)
     family = table.get("family", np.full(individual.size, "0", object))
     found = {model.SAMPLE_ID: sample_ids(source, family, individual, FIRST_LINE)}
     if "family" in table:
@@ -263,9 +257,8 @@ def _own_ids(path: Path, ids: list[str]) -> np.ndarray:
     first: dict[str, int] = {}
     for k, name in enumerate(ids):
         if first.setdefault(name, k) != k:
-            msg = (
+            raise ValueError(
                 f"{path}: samples={first[name]} and samples={k} have the same id {name!r}. Sample "
                 "ids must be unique: give a .sample file with other ids as sample="
             )
-            raise ValueError(msg)
     return np.array(ids, object)

@@ -156,22 +156,18 @@ def _checked(datasets: Any) -> list[xr.Dataset]:
     """Return a list of Datasets of genotypes; an error names the wrong one."""
     whole = isinstance(datasets, Mapping | xr.DataArray | str)
     if whole or not isinstance(datasets, Iterable):
-        msg = "concat takes a list of Datasets, such as concat([a, b])"
-        raise TypeError(msg)
+        raise TypeError("concat takes a list of Datasets, such as concat([a, b])")
     given = list(datasets)
     if not given:
-        msg = "concat takes a list of Datasets, and it is empty"
-        raise ValueError(msg)
+        raise ValueError("concat takes a list of Datasets, and it is empty")
     for k, ds in enumerate(given):
         if not isinstance(ds, xr.Dataset):
-            msg = (
+            raise TypeError(
                 f"datasets[{k}] is of type {type(ds).__name__}, expected a Dataset of genotypes: "
                 "open a file with genobit.open_plink or another reader"
             )
-            raise TypeError(msg)
         if Layout.from_attributes(ds.attrs) is not None:
-            msg = f"datasets[{k}] is packed: join the genotypes, then pack the result"
-            raise ValueError(msg)
+            raise ValueError(f"datasets[{k}] is packed: join the genotypes, then pack the result")
         try:
             model.require_label_dims(ds)
             model.require_genotypes(ds)

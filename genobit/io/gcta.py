@@ -110,12 +110,11 @@ def _variants_compared(grm: xr.DataArray) -> Any:
     if model.VARIANTS_COMPARED in grm.coords:
         return grm[model.VARIANTS_COMPARED].broadcast_like(grm).transpose(*files.DIMS).data
     if "variants" not in grm.attrs:
-        msg = (
+        raise KeyError(
             f"the matrix has neither a coordinate {model.VARIANTS_COMPARED!r} nor "
             "attrs['variants'], and .grm.N.bin needs the number of variants: "
             "grm.attrs['variants'] = 500_000"
         )
-        raise KeyError(msg)
     return np.broadcast_to(np.asarray(grm.attrs["variants"], np.float64), grm.shape)
 
 
@@ -123,12 +122,11 @@ def _require_finite(block: NDArray[Any], start: int) -> None:
     rows, columns = np.nonzero(~np.isfinite(np.tril(block, start)))
     if rows.size:
         i, j = int(rows[0]) + start, int(columns[0])
-        msg = (
+        raise ValueError(
             f"the matrix is {block[rows[0], j]} at samples_0={i}, samples_1={j}, and GCTA takes no "
             "such number: leave out samples without calls (grm.isel of both dimensions), or "
             "fill it, grm.fillna(0)"
         )
-        raise ValueError(msg)
 
 
 @own_words
@@ -168,8 +166,7 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
         files.named(prefix, suffix, "open_gcta") for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")
     )
     if not values.is_file():
-        msg = f"{values} does not exist. Give the path without .grm.bin."
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"{values} does not exist. Give the path without .grm.bin.")
     ids = files.read_ids(names)
     grm = files.labelled(_triangle(values, ids, names).array(), ids, {"source": str(values)})
     grm.attrs["long_name"] = "relationship"
@@ -184,9 +181,8 @@ def _triangle(path: Path, ids: dict[str, xr.Variable], names: Path) -> files.Low
     expected, found = 4 * files.triangle_size(n), path.stat().st_size
     if found != expected:
         meant = files.samples_in_words(found / 4, square=False)
-        msg = (
+        raise ValueError(
             f"{path} has {found} bytes, the triangle of {meant}; {names.name} lists {n} samples, "
             f"which take {expected}. The files do not belong together, or one is truncated."
         )
-        raise ValueError(msg)
     return files.LowerTriangle(str(path), n, _FLOAT, square=False)

@@ -94,8 +94,7 @@ def read_genes(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
     else:
         frame = source.to_dataframe().reset_index() if isinstance(source, xr.Dataset) else source
         if not isinstance(frame, Sized):
-            msg = f"genes= is of type {type(frame).__name__}, expected a path or a table"
-            raise TypeError(msg)
+            raise TypeError(f"genes= is of type {type(frame).__name__}, expected a path or a table")
         table = _renamed(pd.DataFrame(frame)) if len(frame) else pd.DataFrame(columns=list(COLUMNS))
     unknown = table[["start", "end"]].isna().any(axis=1).to_numpy().nonzero()[0]
     if unknown.size:
@@ -156,11 +155,10 @@ def _first(names: Sequence[Any]) -> str:
 
 def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
     if isinstance(frame.columns, pd.RangeIndex):
-        msg = (
+        raise TypeError(
             f"genes= holds {frame.iat[0, 0]!r}: give a GFF3 file, or a table with the columns "
             "contig, start, end and name"
         )
-        raise TypeError(msg)
     by_lower = {str(name).lower(): name for name in reversed(list(frame.columns))}
     found = {
         column: next((by_lower[name] for name in names if name in by_lower), None)

@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import model
+from genobit.data.checks import first_true
 from genobit.data.contigs import contigs_in, renamed
 from genobit.data.joining import with_report
 from genobit.data.labels import text
@@ -237,11 +238,10 @@ def _columns(frame: pd.DataFrame, what: str) -> _Columns:
     is_rate, numeric = found["cm"] is None, []
     for column in ("position", "rate" if is_rate else "cm"):
         values = pd.to_numeric(frame[found[column]], errors="coerce").to_numpy("f8")
-        wrong = np.flatnonzero(~np.isfinite(values))
-        if wrong.size:
-            given = frame[found[column]].iloc[wrong[0]]
+        if (k := first_true(~np.isfinite(values))) >= 0:
+            given = frame[found[column]].iloc[k]
             raise ValueError(
-                f"{found[column]}[{wrong[0]}] of {what} is {str(given)!r}: give a number. Row 0 "
+                f"{found[column]}[{k}] of {what} is {str(given)!r}: give a number. Row 0 "
                 "is the first"
             )
         numeric.append(values)

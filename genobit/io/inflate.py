@@ -31,18 +31,14 @@ def inflate(data: bytes | memoryview, wbits: int, size: int) -> bytes:
         # One byte more, so that a block that is too large shows.
         found = stream.decompress(data, size + 1)
     except (zlib.error, codec.error) as error:
-        msg = f"compressed data are damaged: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"compressed data are damaged: {error}") from error
     if len(found) != size:
         more = "more than" if len(found) > size else f"{len(found):,} instead of"
-        msg = f"compressed data inflate to {more} {size:,} bytes"
-        raise ValueError(msg)
+        raise ValueError(f"compressed data inflate to {more} {size:,} bytes")
     if not stream.eof:
-        msg = "compressed data end before their end mark or checksum"
-        raise ValueError(msg)
+        raise ValueError("compressed data end before their end mark or checksum")
     if stream.unused_data:
-        msg = f"{len(stream.unused_data):,} bytes follow the compressed data"
-        raise ValueError(msg)
+        raise ValueError(f"{len(stream.unused_data):,} bytes follow the compressed data")
     return found
 
 
@@ -51,9 +47,7 @@ def beginning(data: bytes | memoryview, wbits: int, size: int) -> bytes:
     try:
         found: bytes = codec.decompressobj(wbits).decompress(data, size)
     except codec.error as error:
-        msg = f"compressed data are damaged: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"compressed data are damaged: {error}") from error
     if len(found) < size:
-        msg = f"compressed data inflate to {len(found):,} instead of {size:,} bytes"
-        raise ValueError(msg)
+        raise ValueError(f"compressed data inflate to {len(found):,} instead of {size:,} bytes")
     return found

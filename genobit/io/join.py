@@ -196,17 +196,15 @@ def _key_of_array(da: xr.DataArray) -> str:
     from genobit.data.alignment import TAXA
 
     if not da.dims:
-        msg = "the DataArray has no dimension, so there is no label that join can match"
-        raise ValueError(msg)
+        raise ValueError("the DataArray has no dimension, so there is no label that join can match")
     dim = TAXA if TAXA in da.dims else str(da.dims[-1])
     for name in (model.SAMPLE_ID, dim):
         if name in da.coords:
             return name
-    msg = (
+    raise KeyError(
         f"the DataArray has no labels along {dim!r}: give them, da.assign_coords({dim}=...), or "
         "name a coordinate with on="
     )
-    raise KeyError(msg)
 
 
 def source_of(table: Any, on: On, convention: str | None = None) -> Source:

@@ -90,17 +90,14 @@ def measurements(
     is_anndata = all(hasattr(frame, name) for name in ("obs_names", "var_names", "layers"))
     turned = rows == observations and rows != _VARIABLES and not is_anndata
     if rows == observations and not turned:
-        msg = f"rows and observations are both named {rows!r}: give two names"
-        raise ValueError(msg)
+        raise ValueError(f"rows and observations are both named {rows!r}: give two names")
     if is_anndata:
         if labels is not None:
-            msg = f"labels={labels!r} names a column of a frame; AnnData has var_names"
-            raise ValueError(msg)
+            raise ValueError(f"labels={labels!r} names a column of a frame; AnnData has var_names")
         values, names = _of_anndata(frame, layer)
     else:
         if layer is not None:
-            msg = f"layer={layer!r} needs an AnnData object, not {type(frame).__name__}"
-            raise ValueError(msg)
+            raise ValueError(f"layer={layer!r} needs an AnnData object, not {type(frame).__name__}")
         values, names = _of_frame(frame, labels)
     if turned:
         rows, values, names = _VARIABLES, values.T, names[::-1]
@@ -124,11 +121,10 @@ def measurements(
 def _of_frame(given: Any, labels: str | None) -> tuple[NDArray[Any], tuple[_Labels, _Labels]]:
     """Return values (rows, columns) of a frame, and the labels of both."""
     if isinstance(given, xr.DataArray | xr.Dataset):
-        msg = (
+        raise TypeError(
             f"measurements takes a frame or AnnData, not a {type(given).__name__}: call "
             ".genobit.kendall(dim=...) of a DataArray, dim being that of the observations"
         )
-        raise TypeError(msg)
     expected = (
         "a frame of pandas or polars, or AnnData: give an array its labels, "
         "pd.DataFrame(values, genes, samples)"
@@ -136,20 +132,18 @@ def _of_frame(given: Any, labels: str | None) -> tuple[NDArray[Any], tuple[_Labe
     frame = frame_of(given, "frame", expected)
     for axis, index in (("index", frame.index), ("columns", frame.columns)):
         if index.nlevels > 1:
-            msg = (
+            raise ValueError(
                 f"the frame has {index.nlevels} levels in its {axis}, {list(index.names)}: keep "
                 f"one, for example frame.droplevel(0, axis={axis!r})"
             )
-            raise ValueError(msg)
     names = _texts(frame.index)
     if labels is not None:
         if labels not in frame.columns:
             listed = ", ".join(map(repr, frame.columns[:8]))
-            msg = (
+            raise KeyError(
                 f"the frame has no column {labels!r} for labels=; its columns are {listed}"
                 f"{did_you_mean(labels, frame.columns)}"
             )
-            raise KeyError(msg)
         places = np.flatnonzero(frame.columns == labels)
         if places.size > 1:
             msg = f"columns {places[0]} and {places[1]} are both called {labels!r}: rename one"
@@ -214,11 +208,10 @@ def _stacked(found: list[NDArray[Any]], names: pd.Index) -> NDArray[Any]:
         dtype = np.dtype(np.uint64 if min(v.min(initial=0) for v in found) >= 0 else np.int64)
         large = [k for k, v in enumerate(found) if v.max(initial=0) > np.iinfo(dtype).max]
         if large:
-            msg = (
+            raise ValueError(
                 f"column {names[large[0]]!r} has {found[large[0]].max()}, and others have negative "
                 "integers: no integer of 64 bits holds both; give the ranks, frame.rank(axis=1)"
             )
-            raise ValueError(msg)
     elif dtype.kind == "f":
         for name, values in zip(names, found, strict=True):
             if values.dtype.kind in "iu":
@@ -230,8 +223,7 @@ def _of_anndata(given: Any, layer: str | None) -> tuple[Any, tuple[_Labels, _Lab
     """Return values (variables, observations) of an AnnData object, and the labels of both."""
     if layer is not None and layer not in given.layers:
         listed = ", ".join(map(repr, given.layers)) or "none"
-        msg = f"the AnnData object has no layer {layer!r} (layers: {listed})"
-        raise KeyError(msg)
+        raise KeyError(f"the AnnData object has no layer {layer!r} (layers: {listed})")
     matrix = given.X if layer is None else given.layers[layer]
     names = (text(np.asarray(given.var_names)), text(np.asarray(given.obs_names)))
     if hasattr(matrix, "tocsc"):

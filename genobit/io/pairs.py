@@ -136,13 +136,11 @@ def _about(source: Path, columns: Sequence[str]) -> dict[str, Any]:
             found: dict[str, Any] = json.loads(described.read_bytes())
             return {"row": found["row"], "value": found["value"], "attrs": dict(found["attrs"])}
         except (ValueError, KeyError, TypeError) as error:
-            msg = f"{described} is damaged ({error}): write the table again"
-            raise ValueError(msg) from error
+            raise ValueError(f"{described} is damaged ({error}): write the table again") from error
     rows = [name[:-2] for name in columns if name.endswith("_0") and name != "name_0"]
     values = [name for name in VALUES if name in columns]
     if not rows or not values:
-        msg = f"{source} has the columns {list(columns)}: it is no table of pairs"
-        raise ValueError(msg)
+        raise ValueError(f"{source} has the columns {list(columns)}: it is no table of pairs")
     return {"row": rows[0], "value": values[0], "attrs": {}}
 
 

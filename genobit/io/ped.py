@@ -11,25 +11,32 @@ from genobit.data import autosomes, model
 from genobit.data.guards.bounded import read_bytes
 from genobit.data.text import lazy_text
 from genobit.engine.options import require_fits
-from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE, read_plain
-from genobit.io._plink_text import FAM_COLUMNS, fam_columns, read_fam
-from genobit.io._text_tables import real_numbers, whole_numbers
+from genobit.io._plink_text import (
+    BIM_COLUMNS,
+    FAM_COLUMNS,
+    KINDS,
+    NUMBERS,
+    fam_variables,
+    read_fam,
+    variant_columns,
+)
+from genobit.io._text_tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-_MAP = ("chromosome", "variant id", "cM", "bp")
-_KINDS = dict(zip(_MAP, (FEW, NAMES, REAL, WHOLE), strict=True))
+    from genobit.io._plink_text import Variable
+
+_MAP = BIM_COLUMNS[:4]
 _MANY = 2**31
 _COST = 2
 """Bytes of memory per byte of text."""
 
 
-def read_text(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], NDArray[np.uint8]]:
-    """Return the columns of a .bim, those of a .fam, and rows (variants, bytes) of a .bed.
+def read_text(path: Path) -> tuple[dict[str, Any], dict[str, Variable], NDArray[np.uint8]]:
+    """Return the columns of a .bim, the variables of a .fam, and rows (variants, bytes) of a .bed.
 
     A1 is the rarer allele in founders, as ``plink --make-bed`` chooses it. Raises FileNotFoundError
     for a missing file, and ValueError with line and field for the first fault.
@@ -43,7 +50,7 @@ def read_text(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], NDArra
         beside = _existing(path.with_suffix(".map"))
         bim = _variants(beside, *_heads(read_bytes(beside), _MANY))
         text, lines = _heads(data, len(FAM_COLUMNS))
-        fam = fam_columns(path, _table(path, text, lines, FAM_COLUMNS))
+        fam = fam_variables(path, Table(path, FAM_COLUMNS, data=text, lines=lines[:, 0]))
     alleles, rows_of_bed = _genotypes(path, data, lines, bim, fam)
     return bim | {"alleles": alleles}, fam, rows_of_bed
 
@@ -66,73 +73,12 @@ def _heads(data: bytes, width: int) -> tuple[bytes, NDArray[np.int64]]:
     return heads[:used].tobytes(), lines[:count]
 
 
-def _text(path: Path, number: int, field: bytes) -> str:
-    try:
-        return field.decode()
-    except UnicodeDecodeError as error:
-        msg = f"{path}, line {number} is not UTF-8 text."
-        raise ValueError(msg) from error
-
-
-def _table(
-    path: Path, text: bytes, lines: NDArray[np.int64], columns: tuple[str, ...]
-) -> dict[str, NDArray[np.object_]]:
-    """Return fields as columns; raise ValueError for a line of another width."""
-    rows = [line.split(b"\t") for line in text.splitlines()]
-    for row, number in zip(rows, lines[:, 0], strict=True):
-        if len(row) != len(columns):
-            names = ", ".join(columns)
-            msg = f"{path}, line {number} has {len(row)} fields where {len(columns)} are expected "
-            raise ValueError(f"{msg}({names}).")
-    texts = [
-        [_text(path, number, field) for field in row]
-        for row, number in zip(rows, lines[:, 0], strict=True)
-    ]
-    table = np.array(texts, object).reshape(len(rows), len(columns))
-    return dict(zip(columns, table.T, strict=True))
-
-
 def _variants(path: Path, text: bytes, lines: NDArray[np.int64]) -> dict[str, Any]:
     """Return the columns of `read_bim` but the alleles; a .map may lack cM."""
-    import pandas as pd
-
     fields = text.partition(b"\n")[0].count(b"\t") + 1
     names = (*_MAP[:2], "bp") if path.suffix == ".map" and fields == 3 else _MAP
-    found = read_plain(text, names, _KINDS)
-    if found is None:
-        found = dict(_table(path, text, lines, names))
-        found["chromosome"] = pd.factorize(found["chromosome"])
-        for name, parse in (("cM", real_numbers), ("bp", whole_numbers)):
-            if name in found:
-                found[name] = _numbers(path, lines, name, found[name], parse)
-    contig, contig_id = found["chromosome"]
-    return {
-        "contig": contig.astype(np.int32),
-        "contig_id": np.asarray(contig_id, object),
-        "id": found["variant id"],
-        "centimorgan": found.get("cM", np.zeros(len(lines))),
-        "position": found["bp"],
-    }
-
-
-def _numbers(
-    path: Path,
-    lines: NDArray[np.int64],
-    name: str,
-    values: NDArray[np.object_],
-    parse: Callable[[NDArray[Any]], NDArray[Any]],
-) -> NDArray[Any]:
-    """Return a column of numbers; raise ValueError with the first line that has none."""
-    try:
-        return parse(values)
-    except (ValueError, OverflowError):
-        for number, value in zip(lines[:, 0], values, strict=True):
-            try:
-                parse(np.array([value], object))
-            except (ValueError, OverflowError) as error:
-                msg = f"{path}, line {number}: {name} is {value!r}, not a number."
-                raise ValueError(msg) from error
-        raise
+    table = Table(path, names, NUMBERS, data=text, lines=lines[:, 0])
+    return variant_columns(table.of_kinds(KINDS))
 
 
 def _genotypes(
@@ -140,12 +86,12 @@ def _genotypes(
     data: bytes,
     lines: NDArray[np.int64],
     bim: dict[str, Any],
-    fam: dict[str, np.ndarray],
+    fam: dict[str, Variable],
 ) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
     """Return alleles (variants, 2), A2 then A1, and rows of a .bed."""
     from genobit.io.kernels.ped import FINE, Found, read_pairs, swapped
 
-    variants, samples = bim["id"].size, fam["id"].size
+    variants, samples = bim["id"].size, fam[model.SAMPLE_ID][1].size
     transposed = path.suffix == ".tped"
     skipped, pairs = (4, samples) if transposed else (6, variants)
     require_fits(f"the genotypes of {path}", variants * (samples // 4 + 64))
@@ -182,7 +128,7 @@ def _genotypes(
 
 
 def _weights(
-    bim: dict[str, Any], fam: dict[str, np.ndarray]
+    bim: dict[str, Any], fam: dict[str, Variable]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the kind of each variant's chromosome, and the weight of a homozygote in it.
 
@@ -191,8 +137,8 @@ def _weights(
     labels = {model.VARIANT_CONTIG: (model.VARIANTS, bim["contig"])}
     names = {model.CONTIG_ID: ("contigs", bim["contig_id"])}
     kinds = autosomes.kinds(xr.Dataset(labels | names), autosomes=True)
-    founder = (fam["father_id"] == "0") & (fam["mother_id"] == "0")
-    male = fam["sex"] == 1
+    father, mother, sex = (fam[f"sample_{x}"][1] for x in ("father_id", "mother_id", "sex"))
+    founder, male = (father == "0") & (mother == "0"), sex == 1
     weights = np.tile(2 * founder, (4, 1))
     weights[autosomes.X] -= founder & male
     weights[autosomes.Y] = founder & male

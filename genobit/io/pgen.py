@@ -20,11 +20,10 @@ from genobit.engine.own_words import own_words
 from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io._chunks import Rows, file_behind, stamp_of, variant_chunks
-from genobit.io._plink_text import genetic_positions, without_skipped
+from genobit.io._plink_text import variant_variables, without_skipped
 from genobit.io.pgen_files._header import COUNTED_ALLELE, PROVISIONAL, Header, read_header
 from genobit.io.pgen_files._psam import read_samples
 from genobit.io.pgen_files._pvar import read_variants
-from genobit.io.plink import texts
 from genobit.io.several import takes_several
 
 if TYPE_CHECKING:
@@ -64,8 +63,7 @@ class PgenFile:
         import pgenlib
 
         if stamp_of(self.path) != self.stamp:
-            msg = f"{self.path} was changed while in use. Open it again."
-            raise OSError(msg)
+            raise OSError(f"{self.path} was changed while in use. Open it again.")
 
         offsets = None
         if self.multiallelic is not None:
@@ -84,11 +82,10 @@ class PgenFile:
             # Messages of the library itself are bytes.
             said = error.args[0] if error.args else ""
             reason = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip()
-            msg = (
+            raise ValueError(
                 f"{self.path} is damaged or was changed: {what} cannot be read ({reason}). Copy it "
                 "again, or check it with plink2 --pfile NAME --validate."
-            )
-            raise ValueError(msg) from error
+            ) from error
 
     def validate(self) -> Header:
         """Check the header and the size of the file, and return the header.
@@ -102,11 +99,10 @@ class PgenFile:
         ):
             if has != lists:
                 table = "the .pvar or .bim" if what == "variants" else "the .psam or .fam"
-                msg = (
+                raise ValueError(
                     f"{self.path} has {has} {what}, and {table} beside it lists {lists}. The "
                     "files do not belong together, or one is truncated."
                 )
-                raise ValueError(msg)
         return header
 
     def require_readable(self) -> None:
@@ -317,20 +313,14 @@ def open_pgen(
 
 
 def _variant_variables(variants: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "variant_contig": ("variants", variants["contig"]),
-        "variant_position": ("variants", variants["position"]),
-        "variant_id": texts(("variants",), variants["id"]),
-        "variant_allele": texts(("variants", "alleles"), variants["alleles"]),
-        "contig_id": ("contigs", variants["contig_id"]),
-    }
+    found = variant_variables(variants)
     if "quality" in variants:
         found["variant_quality"] = ("variants", variants["quality"])
     if "filter" in variants:
         found["variant_filter"] = (("variants", "filters"), variants["filter"])
         found["filter_id"] = ("filters", variants["filter_id"])
         found["filter_description"] = ("filters", variants["filter_description"])
-    return found | genetic_positions(variants["centimorgan"])
+    return found
 
 
 def pgen_source(call_genotype: xr.DataArray) -> PgenFile | None:
@@ -358,8 +348,7 @@ def _pgen_path(path: str | os.PathLike[str]) -> Path:
         elif given.name.endswith(_TABLES):
             stem = given.name.removesuffix(".zst").rpartition(".")[0]
             advice = f"Give the .pgen file beside {given.name}, {given.with_name(stem + '.pgen')}."
-        msg = f"{pgen} does not exist. {advice}"
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"{pgen} does not exist. {advice}")
     return pgen.absolute()
 
 
@@ -369,11 +358,10 @@ def _beside(pgen: Path, suffixes: tuple[str, ...]) -> Path:
         path = pgen.with_suffix(suffix)
         if path.is_file():
             return path
-    msg = (
+    raise FileNotFoundError(
         f"{pgen.with_suffix(suffixes[0])} does not exist. A PLINK 2 fileset is three files of one "
         f"name, and {pgen.name} needs one that ends in {' or '.join(suffixes)}."
     )
-    raise FileNotFoundError(msg)
 
 
 def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlanes | None:

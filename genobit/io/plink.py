@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal
 
 import dask.array as da
 import numpy as np
 import xarray as xr
 
-from genobit.data import packer
+from genobit.data import model, packer
 from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.files import address, is_address, local_path
 from genobit.engine.own_words import own_words
@@ -19,13 +19,7 @@ from genobit.engine.schedule.names import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io import _remote
 from genobit.io._chunks import Rows, file_behind, stamp_of, variant_chunks
-from genobit.io._plink_text import (
-    genetic_positions,
-    read_bim,
-    read_fam,
-    sample_variables,
-    without_skipped,
-)
+from genobit.io._plink_text import read_bim, read_fam, variant_variables, without_skipped
 from genobit.io.ped import read_text
 from genobit.io.several import takes_several
 
@@ -64,24 +58,21 @@ class BedFile:
         """
         header = self._bytes(0, _HEADER_BYTES)
         if header[:2] != MAGIC or len(header) < _HEADER_BYTES:
-            msg = (
+            raise ValueError(
                 f"{self.path} is not a PLINK 1 .bed file: it begins with "
                 f"{header[:2].hex(' ') or 'nothing'} instead of {MAGIC.hex(' ')}. For VCF or BCF "
                 "use open_vcf."
             )
-            raise ValueError(msg)
         if header[2] == _SAMPLE_MAJOR:
-            msg = (
+            raise ValueError(
                 f"{self.path} is sample-major, an order that PLINK stopped writing in 2007. "
                 "Rewrite it variant-major: plink --bfile NAME --make-bed --out NEW."
             )
-            raise ValueError(msg)
         if header[2] != _VARIANT_MAJOR:
-            msg = (
+            raise ValueError(
                 f"{self.path} has {header[2]} as its third byte; a variant-major .bed has 1. "
                 "For PLINK 2 .pgen use open_pgen."
             )
-            raise ValueError(msg)
         self._validate_size()
 
     def _validate_size(self) -> None:
@@ -90,12 +81,11 @@ class BedFile:
         if found == expected:
             return
         fault = "truncated" if found < expected else "too long"
-        msg = (
+        raise ValueError(
             f"{self.path} is {fault}: {self.n_variants} variants (.bim) of {self.n_samples} "
             f"samples (.fam) take {expected} bytes, the file has {found}. Copy it again, or "
             "check that .bed, .bim and .fam were written together."
         )
-        raise ValueError(msg)
 
     def read_raw(self, start: int, stop: int) -> np.ndarray:
         """Return rows start:stop as stored: uint8 (stop - start, bytes_per_row), two bits a call.
@@ -258,43 +248,31 @@ def open_plink(
     bed: BedFile
     if str(path).endswith((".ped", ".tped")):
         text = local_path(path, "open_plink").absolute()
-        bim, fam, rows = read_text(text)
-        samples = sample_variables(fam, text)
-        bed = _TextRows(str(text), bim["id"].size, fam["id"].size, rows)
+        bim, samples, rows = read_text(text)
+        bed = _TextRows(str(text), bim["id"].size, samples[model.SAMPLE_ID][1].size, rows)
     else:
         bed_path = _bed_path(path)
-        bim, fam = _tables(bed_path)
-        samples = sample_variables(fam, PurePosixPath(bed_path).with_suffix(".fam"))
-        bed = BedFile(bed_path, n_variants=bim["id"].size, n_samples=fam["id"].size)
+        bim, samples = _tables(bed_path)
+        bed = BedFile(bed_path, bim["id"].size, samples[model.SAMPLE_ID][1].size)
         bed.validate()
     calls = bed.call_array(variant_chunks(chunks, bed.n_variants, 2 * bed.n_samples))
     attrs = {"counted_allele": COUNTED_ALLELE, "plink_bed": bed.path, "plink_bed_name": calls.name}
     variables: dict[str, Any] = {
         "call_genotype": (("variants", "samples", "ploidy"), calls, attrs),
-        "variant_contig": ("variants", bim["contig"]),
-        "variant_position": ("variants", bim["position"]),
-        "variant_id": texts(("variants",), bim["id"]),
-        "variant_allele": texts(("variants", "alleles"), bim["alleles"]),
-        "contig_id": ("contigs", bim["contig_id"]),
-        **genetic_positions(bim["centimorgan"]),
+        **variant_variables(bim),
         **samples,
     }
     return without_skipped(xr.Dataset(variables, attrs={"source": bed.path}))
 
 
-def _tables(bed_path: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return the columns of the .bim and the .fam beside a .bed."""
+def _tables(bed_path: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of the .bim and the variables of the .fam beside a .bed."""
     beside = [bed_path.removesuffix(".bed") + ending for ending in (".bim", ".fam")]
     if not is_address(bed_path):
         bim, fam = map(Path, beside)
         return read_bim(bim), read_fam(fam)
     with _remote.copied(*beside) as (bim, fam):
         return read_bim(bim), read_fam(fam)
-
-
-def texts(dims: tuple[str, ...], values: np.ndarray) -> xr.Variable:
-    """Return a Variable of objects unchanged; xarray would convert them twice, 0.1 us each."""
-    return xr.Variable(dims, values, fastpath=True)
 
 
 def bed_source(call_genotype: xr.DataArray) -> BedFile | None:
@@ -313,11 +291,10 @@ def _bed_path(path: str | os.PathLike[str]) -> str:
     if is_address(path):
         found = address(path)
         if "?" in found:
-            msg = (
+            raise ValueError(
                 f"open_plink takes no address with a query, such as {found!r}: .bim and .fam need "
                 "addresses of their own. Download the three files, and open the copy"
             )
-            raise ValueError(msg)
         return found.removesuffix(".bed") + ".bed"
     given = Path(path).expanduser()
     bed = given if given.suffix == ".bed" else given.with_name(given.name + ".bed")
@@ -338,8 +315,7 @@ def _bed_path(path: str | os.PathLike[str]) -> str:
                 f"{given.name} is no .bed: for VCF use genobit.open_vcf, for .bgen open_bgen, for "
                 "alignments open_alignment, and join a table with ds.genobit.join(path)."
             )
-        msg = f"{bed} does not exist. {advice}"
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"{bed} does not exist. {advice}")
     return str(bed.absolute())
 
 

@@ -192,12 +192,11 @@ def _binary(path: Path, n: int, names: Path) -> Any:
             if found == width * count:
                 return files.LowerTriangle(str(path), n, dtype, square).array()
     meant = files.samples_in_words(found / 8, square=True)
-    msg = (
+    raise ValueError(
         f"{path} has {found} bytes, as float64 the square of {meant}; {names.name} lists {n} "
         f"samples, whose square takes {8 * n * n} bytes and whose triangle "
         f"{8 * files.triangle_size(n)}. The files do not belong together, or one is truncated."
     )
-    raise ValueError(msg)
 
 
 def _text(path: Path, n: int, names: Path) -> NDArray[np.float64]:
@@ -205,11 +204,10 @@ def _text(path: Path, n: int, names: Path) -> NDArray[np.float64]:
     # A number takes at least a digit and a separator. gzip shrinks a file at most 1,032-fold.
     most = path.stat().st_size * (1032 if zipped else 1)
     if n > _MANY and 2 * files.triangle_size(n) > most:
-        msg = (
+        raise ValueError(
             f"{path} has {path.stat().st_size} bytes, too few for the triangle of the {n} samples "
             f"that {names.name} lists. The files do not belong together, or one is truncated."
         )
-        raise ValueError(msg)
     require_fits(f"the matrix of {n:,} x {n:,} samples of {path}", 8 * n * n)
     out = np.empty((n, n))
     k = 0
@@ -218,17 +216,15 @@ def _text(path: Path, n: int, names: Path) -> NDArray[np.float64]:
             fields = line.split()
             if k > n or len(fields) not in {n, k}:
                 expected = f"{n} or {k}" if k <= n else "none"
-                msg = (
+                raise ValueError(
                     f"{path}, line {k}: it has {len(fields)} numbers, expected {expected}: "
                     f"{names.name} lists {n} samples, and a line is a whole row of the square or "
                     "as much as the triangle has of it."
                 )
-                raise ValueError(msg)
             try:
                 row = np.array(fields[:k], np.float64)
             except ValueError as error:
-                msg = f"{path}, line {k}: {error}."
-                raise ValueError(msg) from error
+                raise ValueError(f"{path}, line {k}: {error}.") from error
             out[k - 1, :k] = out[:k, k - 1] = row
     if k < n:
         msg = f"{path} has {k} lines, {names.name} lists {n} samples: the file is truncated."

@@ -150,11 +150,10 @@ def to_zarr(
 
 def _require_labelled(result: object) -> None:
     if not isinstance(result, xr.DataArray | xr.Dataset):
-        msg = (
+        raise TypeError(
             f"genobit.to_zarr takes a DataArray or Dataset, not {type(result).__name__}: give the "
             "result itself, not its .values; write a table with its .to_parquet()"
         )
-        raise TypeError(msg)
 
 
 def _remove(kept: Path) -> None:
@@ -368,8 +367,7 @@ def _compare(place: Path, arrays: dict[str, da.Array], part: list[tuple[str, Pla
     """Compute finished chunks again: other tasks or data can have the same description."""
     for (name, at), equal in zip(part, _each(_is_stored, place, arrays, part), strict=True):
         if not equal:
-            msg = (
+            raise ValueError(
                 f"{str(place)!r} holds another {name}: its chunk {at} differs; name another path, "
                 f"or remove it and {place.name}{PROGRESS}"
             )
-            raise ValueError(msg)

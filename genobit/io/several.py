@@ -83,15 +83,13 @@ def files_of(path: Any, endings: tuple[str, ...]) -> list[_Path] | None:
     if isinstance(path, bytes):
         return None
     if not isinstance(path, Iterable):
-        msg = (
+        raise TypeError(
             f"path={path!r} is of type {type(path).__name__}, expected the path of a file, a list "
             "of paths, or a pattern"
         )
-        raise TypeError(msg)
     files = list(path)
     if not files:
-        msg = "the list of paths is empty: give the path of a file"
-        raise ValueError(msg)
+        raise ValueError("the list of paths is empty: give the path of a file")
     repeated = next((file for k, file in enumerate(files) if file in files[:k]), None)
     if repeated is not None:
         msg = f"the file {os.fspath(repeated)!r} is twice in the list of paths: leave one out"
@@ -109,11 +107,10 @@ def _matching(pattern: Path, endings: tuple[str, ...]) -> list[_Path] | None:
         found = {file for file in every if file.endswith(ending)}
         if found:
             return [*sorted(found, key=_natural)]
-    msg = (
+    raise FileNotFoundError(
         f"no file of {' or '.join(endings)} matches {str(pattern)!r}: give the path of a file, a "
         "list of paths, or a pattern"
     )
-    raise FileNotFoundError(msg)
 
 
 def _natural(path: str) -> list[tuple[int, str]]:

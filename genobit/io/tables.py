@@ -75,11 +75,10 @@ class TextTable(NamedTuple):
                     low_memory=False,
                 )
         except pd.errors.ParserWarning as error:
-            msg = (
+            raise ValueError(
                 f"a row of {self.name} has more fields than the {len(self.columns)} names of the "
                 "header: correct the file"
-            )
-            raise ValueError(msg) from error
+            ) from error
         except pd.errors.EmptyDataError:
             return pd.DataFrame({name: pd.Series(dtype=object) for name in self.columns})
         except pd.errors.ParserError as error:
@@ -87,12 +86,11 @@ class TextTable(NamedTuple):
             raise ValueError(msg) from error
         long = found.pop(_EXTRA).notna().to_numpy()
         if long.any():
-            msg = (
+            raise ValueError(
                 f"row {int(long.argmax())} of {self.name} has more fields than the "
                 f"{len(self.columns)} names of the header: correct the file. Row 0 is below the "
                 "header"
             )
-            raise ValueError(msg)
         for name in () if self.plain else keep:
             found[name] = found[name].str.strip()
         return found
@@ -137,11 +135,10 @@ def read_samples(path: str | os.PathLike[str], convention: str) -> TextTable:
     if header and header[0].upper().removeprefix("#") not in {"FID", "IID"}:
         columns = ["FID", "IID", *(f"{name}{k}" for k in range(1, len(header) - 1))]
         if len(header) < 3:
-            msg = (
+            raise ValueError(
                 f"{file.name} has {len(header)} columns: give FID, IID and at least one more, "
                 "separated by spaces or tabs, or read another table with convention='table'"
             )
-            raise ValueError(msg)
         found = TextTable(file.name, columns, r"\s+", "\n".join(lines))
         require_equal_widths(file.name, found.body, len(columns))
         _require_no_names(file.name, header, lines[1:])
@@ -156,11 +153,10 @@ def _require_no_names(name: str, first: list[str], lines: list[str]) -> None:
     second = next((fields for line in lines if (fields := line.split())), [])
     for k, (above, below) in enumerate(zip(first, second, strict=False)):
         if k > 1 and _is_number(below) and not _is_number(above):
-            msg = (
+            raise ValueError(
                 f"the first line of {name} has {above!r} above a number, but it does not begin "
                 "with FID or IID: begin it so, or read the file with convention='table'"
             )
-            raise ValueError(msg)
 
 
 def _is_number(text: str) -> bool:
@@ -182,12 +178,11 @@ def _oxford(name: str, columns: list[str], lines: list[str]) -> TextTable:
         or [x.upper() for x in columns[:1]] not in (["ID_1"], ["ID"])
     ):
         at = f"column {wrong[0]} has type {types[wrong[0]]!r}" if wrong else f"it has {types[:6]}"
-        msg = (
+        raise ValueError(
             f"{name} is not a .sample file of Oxford: its first line begins with ID_1 ID_2 or ID, "
             f"and its second has a type for each column, 0, D, C, P or B; {at}. Read another table "
             "with convention='table'"
         )
-        raise ValueError(msg)
     require_unique(name, columns)
     # PLINK's names of the same columns.
     ids = {"ID_1": "FID", "ID_2": "IID", "ID": "IID"}
@@ -221,11 +216,10 @@ def decoded(file: Path) -> str:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        msg = (
+        raise ValueError(
             f"{file.name} is not UTF-8 text: read it with pandas, for example pd.read_excel, "
             "pd.read_parquet or pd.read_csv(encoding='latin-1'), and give the frame"
         )
-        raise ValueError(msg)
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -238,11 +232,10 @@ def require_equal_widths(name: str, body: str, width: int) -> str:
         return ""  # A quoted field may hold spaces.
     row, fields, separator = scan_fields(np.frombuffer(body.encode(), np.uint8), width)
     if row >= 0:
-        msg = (
+        raise ValueError(
             f"row {row} of {name} has {fields} fields instead of {width}: write NA where a value "
             "is missing, or separate the columns with tabs. Row 0 has the first values"
         )
-        raise ValueError(msg)
     return chr(separator) if separator else ""
 
 
@@ -252,11 +245,10 @@ def require_unique(name: str, columns: list[str]) -> None:
     if repeated:
         first = columns.index(repeated[0])
         second = columns.index(repeated[0], first + 1)
-        msg = (
+        raise ValueError(
             f"columns {first} and {second} of {name} are both called {repeated[0]!r}: rename one "
             "of them. A file without a header is read by pd.read_csv(..., header=None, names=[...])"
         )
-        raise ValueError(msg)
 
 
 def frame_of(table: Any, what: str, expected: str) -> pd.DataFrame:
@@ -273,8 +265,7 @@ def frame_of(table: Any, what: str, expected: str) -> pd.DataFrame:
             table = getattr(table, lazy)()
     if isinstance(table, pd.Series):
         if table.name is None:
-            msg = f"{what} is a Series without a name: name it, series.rename('bmi')"
-            raise ValueError(msg)
+            raise ValueError(f"{what} is a Series without a name: name it, series.rename('bmi')")
         return table.to_frame()
     if isinstance(table, pd.DataFrame):
         return table
@@ -284,8 +275,7 @@ def frame_of(table: Any, what: str, expected: str) -> pd.DataFrame:
     if hasattr(table, "to_pandas") and hasattr(table, "columns"):
         found: pd.DataFrame = table.to_pandas()
         return found
-    msg = f"{what} is of type {type(table).__name__}, expected {expected}"
-    raise TypeError(msg)
+    raise TypeError(f"{what} is of type {type(table).__name__}, expected {expected}")
 
 
 def frame_of_xarray(table: xr.Dataset | xr.DataArray, on: Collection[str]) -> pd.DataFrame:
@@ -302,11 +292,10 @@ def frame_of_xarray(table: xr.Dataset | xr.DataArray, on: Collection[str]) -> pd
     first = next(iter(on))
     if first not in table.variables or table[first].ndim != 1:
         known = ", ".join(str(k) for k, v in table.variables.items() if v.ndim == 1) or "none"
-        msg = (
+        raise KeyError(
             f"the table has no variable {first!r} along one dimension (such variables: {known}): "
             "name its key, for example on={'sample_id': 'id'}"
         )
-        raise KeyError(msg)
     dims = table[first].dims
     # The index of the dimension repeats its names.
     index = set(dims) - set(on)

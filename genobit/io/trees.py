@@ -285,11 +285,10 @@ def _open(trees: Any) -> list[Nodes | Phylogeny]:
         trees = trees.trees()
     if hasattr(trees, "__iter__") and not isinstance(trees, bytes):
         return [found for tree in trees for found in _open(tree)]
-    msg = (
+    raise TypeError(
         f"{type(trees).__name__} is not a tree: give Newick, the path of a Newick or NEXUS file, "
         "or a tree of DendroPy, tskit, scikit-bio or Bio.Phylo"
     )
-    raise TypeError(msg)
 
 
 def _text_of(tree: str | Path) -> tuple[str, str]:

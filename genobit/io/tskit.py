@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from genobit.data.checks import first_true
 from genobit.data.guards.damage import named_failure
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
@@ -214,11 +215,10 @@ def _opened(path_or_ts: Any) -> tuple[str | None, tskit.TreeSequence, str | None
     if isinstance(path_or_ts, tskit.TreeSequence):
         return None, path_or_ts, None
     if not isinstance(path_or_ts, str | os.PathLike):
-        msg = (
+        raise TypeError(
             f"open_tskit takes the path of a .trees file or a tskit.TreeSequence, not "
             f"{type(path_or_ts).__name__}"
         )
-        raise TypeError(msg)
     path = local_path(path_or_ts, "open_tskit").absolute()
     if not path.is_file():
         msg = f"{path} does not exist, or is no file. Give the path of a .trees file."
@@ -258,29 +258,24 @@ def _samples(
     """Return the sample nodes of each sample (samples, ploidy), and the names of the samples."""
     nodes = np.asarray(ts.samples(), np.int32)
     if not nodes.size:
-        msg = f"{name} has no sample nodes: mark them in nodes.flags"
-        raise ValueError(msg)
+        raise ValueError(f"{name} has no sample nodes: mark them in nodes.flags")
     if haploid:
         return nodes[:, None], _tsk(range(nodes.size))
     individual = ts.nodes_individual[nodes]
     alone = np.flatnonzero(individual == _NOBODY)
     if alone.size:
-        msg = (
+        raise ValueError(
             f"{name} has {alone.size} of {nodes.size} sample nodes without an individual, first "
             f"node {nodes[alone[0]]}: take each sample node as a haploid sample with haploid=True, "
             "or give the nodes individuals"
         )
-        raise ValueError(msg)
     found, ploidy = np.unique(individual, return_counts=True)
-    other = np.flatnonzero(ploidy != ploidy[0])
-    if other.size:
-        k = int(other[0])
-        msg = (
+    if (k := first_true(ploidy != ploidy[0])) >= 0:
+        raise ValueError(
             f"{name} has individuals of unequal ploidy: individual {found[0]} has {ploidy[0]} "
             f"sample nodes, individual {found[k]} has {ploidy[k]}. Keep those of one ploidy with "
             "ts.simplify(nodes), or take each sample node as a haploid sample with haploid=True"
         )
-        raise ValueError(msg)
     order = np.lexsort((nodes, individual))
     return nodes[order].reshape(found.size, -1), _tsk(found.tolist())
 
@@ -291,15 +286,12 @@ def _tsk(numbers: Any) -> NDArray[np.object_]:
 
 
 def _whole(positions: NDArray[np.float64], name: str) -> NDArray[np.int64]:
-    broken = np.flatnonzero(positions != np.floor(positions))
-    if broken.size:
-        k = int(broken[0])
-        msg = (
+    if (k := first_true(positions != np.floor(positions))) >= 0:
+        raise ValueError(
             f"{name} has site {k} at position {positions[k]}, and a Dataset has whole positions: "
             "simulate with discrete_genome=True, or round sites.position in ts.dump_tables() and "
             "merge sites that become equal (deduplicate_sites)"
         )
-        raise ValueError(msg)
     return positions.astype(np.int64)
 
 

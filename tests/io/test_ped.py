@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from genobit.io import ped
+from genobit.io import _text_tables
 from tests.programs import PLINK, plink
 
 KINDS = [("A", "C"), ("1", "2"), ("T", "ACGT"), ("DEL", "INS"), ("G", "T")]
@@ -100,12 +100,12 @@ MAP = "1 a 0 100\n1 b 0 200\n"
         (PED.replace("C C", "C"), MAP, r"line 1 has 9 fields, expected 10: 6 and 2 genotypes"),
         (PED.replace("T T", "T T T"), MAP, r"line 2 has 11 fields, expected 10"),
         (PED, MAP + "1 c 0 300\n", r"line 1 has 10 fields, expected 12"),
-        (PED, MAP.replace("200", "x"), r"a\.map, line 2: bp is 'x', not a number"),
+        (PED, MAP.replace("200", "x"), r"a\.map, line 2: bp is 'x', not a whole number"),
         (PED, MAP.replace("b 0", "b y"), r"a\.map, line 2: cM is 'y', not a number"),
-        (PED, MAP.replace("b 0 200", "b"), r"a\.map, line 2 has 2 fields where 4 are expected"),
+        (PED, MAP.replace("b 0 200", "b"), r"a\.map, line 2: it has 2 fields where 4 are expected"),
         (PED.replace("F b", "F a"), MAP, r"already on line 1"),
         ("F a 0 0 1 1 AG CC\nF b 0 0 1 2 GA T\n", MAP, r"line 2, field 8: .* not two characters"),
-        ("F a\n", MAP, r"a\.ped, line 1 has 2 fields where 6 are expected"),
+        ("F a\n", MAP, r"a\.ped, line 1: it has 2 fields where 6 are expected"),
     ],
 )
 def test_faults__are_named_with_line_and_field(
@@ -166,14 +166,14 @@ def test_every_text_is_read_as_without_arrow(
     found = gb.open_plink(tmp_path / "a.tped").compute()
     assert found.variant_allele.values.tolist() == [["A", "G"], ["C", "0"], ["0", "0"]]
     assert found.variant_position.values.tolist() == [100, 200, 1]
-    monkeypatch.setattr(ped, "read_plain", lambda *_: None)
+    monkeypatch.setattr(_text_tables, "read_plain", lambda *_: None)
     xr.testing.assert_identical(found, gb.open_plink(tmp_path / "a.tped").compute())
 
 
 @pytest.mark.parametrize(
     ("old", "match"),
     [
-        (b"rs2", r"a\.tped, line 3 is not UTF-8 text"),
+        (b"rs2", r"a\.tped, line 3: it is not UTF-8 text"),
         (b"C C", r"variant_allele of .*a\.tped\[1, 0\] is b'\\xe9', which is not UTF-8 text"),
     ],
 )

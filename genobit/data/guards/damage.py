@@ -21,14 +21,12 @@ def named_damage(path: Path) -> Iterator[None]:
     try:
         yield
     except GZIP_ERRORS as error:
-        msg = f"{path} is truncated or damaged: {error}. Copy it again."
-        raise ValueError(msg) from error
+        raise ValueError(f"{path} is truncated or damaged: {error}. Copy it again.") from error
     except UnicodeDecodeError as error:
-        msg = (
+        raise ValueError(
             f"{path} is not UTF-8 text: it holds the byte 0x{error.object[error.start]:02x}. "
             "Convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW."
-        )
-        raise ValueError(msg) from error
+        ) from error
 
 
 @contextmanager

@@ -75,8 +75,7 @@ class _Plane:
         # Each codec raises its own kinds of errors, including bare RuntimeError.
         except Exception as error:
             rows = f"{key[0].start or 0}:{self.shape[0] if key[0].stop is None else key[0].stop}"
-            msg = (
+            raise OSError(
                 f"{self.name} of {self.store} cannot be read in rows {rows}: "
                 f"{type(error).__name__}: {error}. {_REMEDY}"
-            )
-            raise OSError(msg) from error
+            ) from error

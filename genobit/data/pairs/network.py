@@ -79,20 +79,18 @@ class Network(NetworkPlotMethods, NetworkGraph, SuggestsNames):
         ends = [f"{dim}_0", f"{dim}_1"]
         for column in (*ends, value):
             if column not in edges.columns:
-                msg = (
+                raise ValueError(
                     f"the table of pairs has no column {column!r}; it has {list(edges.columns)}"
                     f"{did_you_mean(column, edges.columns)}"
                 )
-                raise ValueError(msg)
         outside = np.flatnonzero(
             ((edges[ends] < 0) | (edges[ends] >= len(self.names))).any(axis=1).to_numpy(bool)
         )
         if outside.size:
-            msg = (
+            raise ValueError(
                 f"row {outside[0]} of the table of pairs has a position outside the "
                 f"{len(self.names)} names along {dim!r}: give a name for each variable"
             )
-            raise ValueError(msg)
         others = [name for name in edges.columns if name not in {*ends, "name_0", "name_1"}]
         table = edges[ends].reset_index(drop=True)
         for side, end in enumerate(ends):
@@ -265,11 +263,10 @@ def by_strength(pairs: Network) -> NDArray[np.intp]:
 def check_dimension(dim: str) -> None:
     """Raise ValueError for the dimension "name", whose columns would clash with the labels."""
     if dim == "name":
-        msg = (
+        raise ValueError(
             "the table of pairs has the labels in its columns name_0 and name_1, so the dimension "
             "'name' has no columns for positions: rename it first, .rename(name='variable')"
         )
-        raise ValueError(msg)
 
 
 def unique_names(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

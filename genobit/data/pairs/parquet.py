@@ -118,11 +118,9 @@ def _check_folder(place: Path, folder: str | os.PathLike[str]) -> None:
     if not os.fspath(folder):
         raise ValueError("to_parquet('') names no folder: name an empty or a new one")
     if place.exists() and not place.is_dir():
-        msg = f"to_parquet({str(place)!r}) names a file: name a folder"
-        raise ValueError(msg)
+        raise ValueError(f"to_parquet({str(place)!r}) names a file: name a folder")
     if place.is_dir() and not (place / FINISHED).exists() and any(place.iterdir()):
-        msg = (
+        raise ValueError(
             f"to_parquet({str(place)!r}) names a folder of something else: it holds "
             f"{min(path.name for path in place.iterdir())!r}; name an empty or a new one"
         )
-        raise ValueError(msg)

@@ -158,12 +158,11 @@ class PairTable(NetworkPlotMethods, SuggestsNames):
                 found.append(frame)
                 size += int(frame.memory_usage(index=False).sum())
                 if size > limit:
-                    msg = (
+                    raise MemoryError(
                         f"the table of pairs takes {more_than(size, limit)}, after {done:,} of "
                         f"{count:,} parts: ask for a larger threshold=, write it with "
                         ".to_parquet(folder), or raise gb.set_options(eager_limit=...)"
                     )
-                    raise MemoryError(msg)
         return self._sorted(self._joined(found))
 
     def _frames(self) -> Iterator[pd.DataFrame]:

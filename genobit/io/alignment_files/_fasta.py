@@ -82,8 +82,7 @@ class FastaFile:
                 if same:
                     out[row] = np.frombuffer(symbols, np.uint8)
         if not same:
-            msg = f"{self.path} was changed while in use: open it again"
-            raise OSError(msg)
+            raise OSError(f"{self.path} was changed while in use: open it again")
         return out
 
     def first_dot(self, taxon: int) -> int:
@@ -200,24 +199,21 @@ class _Scan:
         line, fault = self.state[[fasta_lines.LINES, fasta_lines.FAULT]].tolist()
         before = self.state[[fasta_lines.LENGTH, fasta_lines.COLUMN]].any()
         if not self.names and (fault or before):
-            msg = f"line {line + 1} is {at.tobytes()!r}, expected '>' and a name"
-            raise ValueError(msg)
+            raise ValueError(f"line {line + 1} is {at.tobytes()!r}, expected '>' and a name")
         if fault == fasta_lines.UNEQUAL:
             width = int(self.state[fasta_lines.WIDTH])
-            msg = (
+            raise ValueError(
                 f"line {line + 1}: lines of a taxon but the last must have one width and end in "
                 f"the same way for chunks=, those of taxon {len(self.names) - 1} have {width} "
                 f"symbols: {_REMEDY}"
             )
-            raise ValueError(msg)
         if fault and CONTROL.search(at.tobytes()):
             raise ValueError("this is not a text file")
         if fault:
-            msg = (
+            raise ValueError(
                 f"line {line + 1} has {at.tobytes()!r}, which is not a symbol for chunks= (blanks, "
                 f"carriage returns alone and letters past ASCII are not): {_REMEDY}"
             )
-            raise ValueError(msg)
 
 
 def _stripped(names: list[bytes]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from genobit.data.alphabets import GAP, MISSING
+from genobit.data.checks import first_true
 from genobit.io.alignment_files._rows import (
     Rows,
     decoded,
@@ -114,13 +115,12 @@ def read_phylip(data: bytes, order: str | None = None) -> Rows:
             except Misfit as misfit:
                 reasons.append(f"{layout}, {names}: {misfit}")
     if not fits:
-        msg = (
+        raise ValueError(
             f"the header says {number} taxa and {length} sites, which the rows do not "
             "have in any layout of PHYLIP ("
             + "; ".join(dict.fromkeys(reasons))
             + "): correct the header or the rows"
         )
-        raise ValueError(msg)
     (kept, rows), *others = fits.items()
     for also, other in others:
         if rows.taxa != other.taxa or not _same_symbols(rows, other, length):
@@ -183,9 +183,7 @@ def _interleaved(
                 spans[k, 1] = end
     rows = Rows(data, decoded([name for name, _ in found]), spans)
     counted = lengths(rows)
-    wrong = np.flatnonzero(counted != length)
-    if wrong.size:
-        k = int(wrong[0])
+    if (k := first_true(counted != length)) >= 0:
         raise Misfit(f"taxon {k} ({rows.taxa[k]!r}) has {counted[k]} sites")
     return rows._replace(counted=counted)
 

@@ -86,8 +86,7 @@ def read_nexus(data: bytes) -> Rows:
     if not matrices:
         raise ValueError("there is no MATRIX in a DATA or CHARACTERS block")
     if len(matrices) > 1:
-        msg = f"there are {len(matrices)} matrices of characters: keep one in the file"
-        raise ValueError(msg)
+        raise ValueError(f"there are {len(matrices)} matrices of characters: keep one in the file")
     matrix = matrices[0]
     own = {c.word: _text(data, c) for c in found if c.block == matrix.block}
     taxa = {c.word: _text(data, c) for c in found if c.block == "TAXA"}
@@ -262,11 +261,10 @@ def _transposed(
             raise ValueError(msg) from misfit
     for k, found in enumerate(lengths(rows).tolist()):
         if found != len(taxa):
-            msg = (
+            raise ValueError(
                 f"{line_of_symbol(rows, k, 0)}TAXLABELS has {len(taxa)} taxa, and character {k} "
                 f"({rows.taxa[k]!r}) of the MATRIX has {found} symbols: correct one of them"
             )
-            raise ValueError(msg)
     return Rows(data, taxa, _columns(rows, len(taxa)))
 
 
@@ -284,8 +282,7 @@ def _dimensions(text: str) -> dict[str, int]:
     found = _DIMENSION.findall(text)
     for name, number in found:
         if len(number) > _MOST_DIGITS:
-            msg = f"DIMENSIONS has {name.upper()} of {len(number)} digits: correct it"
-            raise ValueError(msg)
+            raise ValueError(f"DIMENSIONS has {name.upper()} of {len(number)} digits: correct it")
     return {name.upper(): int(number) for name, number in found}
 
 
@@ -295,18 +292,16 @@ def _require_dimensions(rows: Rows, declared: Mapping[str, int]) -> None:
     found = lengths(rows).tolist()
     for k, length in enumerate(found):
         if length != declared.get("NCHAR", length):
-            msg = (
+            raise ValueError(
                 f"{line_of_symbol(rows, k, 0)}DIMENSIONS says NCHAR={declared['NCHAR']}, and taxon "
                 f"{k} ({taxa[k]!r}) of the MATRIX has {length} characters: correct one of them"
             )
-            raise ValueError(msg)
     if number != len(taxa):
         some = ", ".join(map(repr, taxa[:3])) + (", .." if len(taxa) > 3 else "")
-        msg = (
+        raise ValueError(
             f"DIMENSIONS says NTAX={number}, and the MATRIX has {len(taxa)} taxa ({some}): correct "
             "one of them, or complete the file"
         )
-        raise ValueError(msg)
 
 
 def _parse_format(settings: str) -> _Format:
@@ -330,11 +325,10 @@ def _parse_format(settings: str) -> _Format:
             raise ValueError(f"the FORMAT command has {option}, which is not supported: {remedy}")
     case = [key for key, value in given.items() if key in _SYMBOLIC and value != value.upper()]
     if "RESPECTCASE" in given and kind == "standard" and case:
-        msg = (
+        raise ValueError(
             f"the FORMAT command has RESPECTCASE and letters in lower case in {case[0]}, which is "
             "not supported: use other symbols for them"
         )
-        raise ValueError(msg)
     symbols = _RANGE.sub(_expand, given.get("SYMBOLS", "")).upper()
     states = list(dict.fromkeys("".join(symbols.split()))) if kind == "standard" else None
     equate = {

@@ -189,12 +189,11 @@ def _require_text(rows: Rows) -> None:
             if found[0][0] not in rows.entries:
                 site = before[taxon] + len(b"".join(part[: found.start()].split()))
                 letter = part[found.start() : found.start() + 4].decode("utf-8", "ignore")[:1]
-                msg = (
+                raise ValueError(
                     f"line {line_of(rows.data, start + found.start())}: "
                     f"{place(taxon, site, rows.taxa)}: {letter or found[0].decode('latin-1')!r} is "
                     "not a symbol: write a letter, a digit or a mark of ASCII"
                 )
-                raise ValueError(msg)
         before[taxon] += len(b"".join(part.split()))
 
 
@@ -221,11 +220,10 @@ def require_gaps(taxa: Sequence[str], first_dot: Callable[[int], int]) -> None:
         return
     for taxon in range(1, len(taxa)):
         if (site := first_dot(taxon)) >= 0:
-            msg = (
+            raise ValueError(
                 f"{place(taxon, site, taxa)}: '.' may be a gap or the symbol of the first taxon: "
                 "write '-', or that symbol"
             )
-            raise ValueError(msg)
 
 
 def require_same_length(
@@ -238,11 +236,10 @@ def require_same_length(
         if not name:
             raise ValueError(f"{line(number)}taxon {number} has no name")
         if length != found[0]:
-            msg = (
+            raise ValueError(
                 f"{line(number)}taxon {number} ({name!r}) has {length} sites, the first "
                 f"({taxa[0]!r}) has {found[0]}: align the sequences, or correct the file"
             )
-            raise ValueError(msg)
     if found[0] == 0:
         raise ValueError("there are no sites")
     return found[0]

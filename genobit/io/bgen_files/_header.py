@@ -70,8 +70,7 @@ class _Cursor:
     def require(self, end: int, what: str) -> None:
         """Raise ValueError if a part of the file, ``what``, ends behind the file."""
         if end > self.size:
-            msg = f"{what} ends at byte {end:,}, the file at {self.size:,}"
-            raise self.fault(msg)
+            raise self.fault(f"{what} ends at byte {end:,}, the file at {self.size:,}")
 
     def take(self, length: int, what: str) -> bytes:
         """Return the next bytes; ``what`` names them in an error."""
@@ -97,8 +96,7 @@ class _Cursor:
         try:
             return self.take(length, what).decode()
         except UnicodeDecodeError as error:
-            msg = f"{what} has a label that is not UTF-8 text"
-            raise self.fault(msg) from error
+            raise self.fault(f"{what} has a label that is not UTF-8 text") from error
 
     def count_text(self, length: int, what: str) -> None:
         """Raise ValueError if the text that was read takes more memory than the limit."""
@@ -116,12 +114,11 @@ def read_header(path: Path) -> Header:
         # Zeros are a magic too, and many other files have zeros there.
         impossible = start[16:] == bytes(4) and not _possible(start, cursor.size)
         if len(start) < _LEAST_HEADER or start[16:] not in _MAGICS or impossible:
-            msg = (
+            raise ValueError(
                 f"{path} is not a BGEN file: bytes 16 to 19 are "
                 f"{start[16:].hex(' ') or 'not there'}, expected 62 67 65 6e. For a .bed use "
                 "open_plink, for a .pgen open_pgen, for VCF or BCF open_vcf."
             )
-            raise ValueError(msg)
         offset, length, variants, samples, _ = struct.unpack("<5I", cursor.take(20, "the header"))
         if not _possible(start, cursor.size):
             msg = f"its header takes {length:,} bytes, and its first variant is at {offset + 4:,}"
@@ -133,8 +130,7 @@ def read_header(path: Path) -> Header:
             msg = f"its header names layout {layout} and compression {compression}"
             raise cursor.fault(f"{msg}, expected layout 1 or 2 and compression 0, 1 or 2")
         if not samples:
-            msg = f"{path} has no samples."
-            raise ValueError(msg)
+            raise ValueError(f"{path} has no samples.")
         ids = _sample_ids(cursor, samples, offset + 4) if has_ids else None
         return Header(offset + 4, variants, samples, layout, compression, ids)
 
@@ -170,8 +166,7 @@ def read_variants(path: Path, header: Header) -> Labels:
         many = cursor.size - header.first_variant < _NEAR * n
         found, at = _scanned(cursor, header, _MANY if many else _WINDOW)
         if at != cursor.size:
-            msg = f"{cursor.size - at:,} bytes follow the last of its {n:,} variants"
-            raise cursor.fault(msg)
+            raise cursor.fault(f"{cursor.size - at:,} bytes follow the last of its {n:,} variants")
     return found
 
 
@@ -233,13 +228,11 @@ def _read_variant(cursor: _Cursor, at: int, header: Header, k: int) -> tuple[lis
             texts, position, used, length = parse_variant(data, header)
         except struct.error as error:
             if len(data) < size:
-                msg = f"the file ends in variant {k} of {header.variants}"
-                raise cursor.fault(msg) from error
+                raise cursor.fault(f"the file ends in variant {k} of {header.variants}") from error
             size *= 8
             require_fits(f"{cursor.path}: the labels of variant {k}", size, TEXT_COST)
         except (_DamageError, UnicodeDecodeError) as error:
-            msg = f"variant {k} of {header.variants}: {error}"
-            raise cursor.fault(msg) from error
+            raise cursor.fault(f"variant {k} of {header.variants}: {error}") from error
         else:
             break
     if used > _WINDOW:
@@ -262,8 +255,7 @@ def parse_variant(data: bytes, header: Header) -> tuple[list[str], int, int, int
     if header.layout == 1:
         (samples,) = _LONG.unpack_from(data)
         if samples != header.samples:
-            msg = f"it has {samples:,} samples, the header names {header.samples:,}"
-            raise _DamageError(msg)
+            raise _DamageError(f"it has {samples:,} samples, the header names {header.samples:,}")
         at = 4
     _, at = _label(data, at, _SHORT)
     rsid, at = _label(data, at, _SHORT)
@@ -304,8 +296,7 @@ def _check_size(header: Header, alleles: int, length: int, size: int) -> None:
     least = 10 + header.samples
     most = least + 63 * 4 * header.samples
     if (alleles == 2 and not least <= size <= most) or length < 4:
-        msg = (
+        raise _DamageError(
             f"its genotypes have {size:,} decompressed bytes, expected {least:,} to {most:,} for "
             f"{header.samples:,} samples"
         )
-        raise _DamageError(msg)

@@ -25,8 +25,7 @@ def read_sample_file(path: Path) -> dict[str, np.ndarray]:
     of the first malformed line.
     """
     if not path.is_file():
-        msg = f"{path} does not exist. Give the .sample file as sample=."
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"{path} does not exist. Give the .sample file as sample=.")
     with named_damage(path):
         lines = read_bytes(path).decode().splitlines()
     while lines and not lines[-1].strip():
@@ -34,11 +33,10 @@ def read_sample_file(path: Path) -> dict[str, np.ndarray]:
     names = lines[0].split() if lines else []
     types = lines[1].split() if len(lines) > 1 else []
     if not names or types[:1] != ["0"] or len(types) != len(names):
-        msg = (
+        raise ValueError(
             f"{path} is not a .sample file: line 1 names the columns, as in 'ID_1 ID_2 missing', "
             "and line 2 their types, as in '0 0 0'. Add these two lines."
         )
-        raise ValueError(msg)
     rows = [line.split() for line in lines[FIRST_LINE - 1 :]]
     for number, row in enumerate(rows, FIRST_LINE):
         if len(row) != len(names):

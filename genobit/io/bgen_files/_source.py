@@ -100,8 +100,7 @@ class BgenFile:
         from genobit.io.kernels.bgen import read_variants
 
         if stamp_of(self.path) != self.stamp:
-            msg = f"{self.path} was changed while in use. Open it again."
-            raise OSError(msg)
+            raise OSError(f"{self.path} was changed while in use. Open it again.")
         room, header, done = np.empty(4 * self.n_samples, np.float32), self.header, 0
         data, places = self._blocks(first, stop)
         for parts, error in _groups(data, places, header):

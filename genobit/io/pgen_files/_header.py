@@ -47,11 +47,10 @@ def read_header(path: str) -> Header:
         _require_pgen(path, start)
         n_variants, n_samples = struct.unpack("<II", start[3:11])
         if not n_variants or not n_samples:
-            msg = (
+            raise ValueError(
                 f"{path} is damaged: its header says {n_variants} variants and {n_samples} "
                 "samples. Copy it again."
             )
-            raise ValueError(msg)
         control = start[11]
         found = file.seek(0, 2)
         if start[2] == _FIXED:
@@ -60,33 +59,29 @@ def read_header(path: str) -> Header:
             expected = _standard_size(file, path, n_variants, control)
     if found != expected:
         fault = "truncated" if found < expected else "damaged or too long"
-        msg = (
+        raise ValueError(
             f"{path} is {fault}: by its header it takes {expected} bytes, and it has {found}. "
             "Copy it again."
         )
-        raise ValueError(msg)
     return Header(n_variants, n_samples, control >> 6 in _PROVISIONAL)
 
 
 def _require_pgen(path: str, start: bytes) -> None:
     if start[:2] != MAGIC:
-        msg = (
+        raise ValueError(
             f"{path} is not a PLINK 2 .pgen file: it begins with {start[:2].hex(' ') or 'nothing'} "
             f"instead of {MAGIC.hex(' ')}. For VCF or BCF use open_vcf."
         )
-        raise ValueError(msg)
     if len(start) < HEADER_BYTES:
         msg = f"{path} is truncated: it has {len(start)} bytes, and a header takes {HEADER_BYTES}."
         raise ValueError(msg)
     if start[2] in _BED_MODES:
-        msg = f"{path} is a PLINK 1 .bed file: name it .bed and use open_plink."
-        raise ValueError(msg)
+        raise ValueError(f"{path} is a PLINK 1 .bed file: name it .bed and use open_plink.")
     if start[2] not in {_FIXED, _STANDARD}:
-        msg = (
+        raise ValueError(
             f"{path} has the storage mode 0x{start[2]:02x}, which is not read. Rewrite it: "
             "plink2 --pfile NAME --make-pgen --out NEW."
         )
-        raise ValueError(msg)
 
 
 def _standard_size(file: IO[bytes], path: str, n_variants: int, control: int) -> int:

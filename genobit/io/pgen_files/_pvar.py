@@ -8,7 +8,7 @@ import numpy as np
 
 from genobit.io._filters import WRITE_FILTERS, filter_descriptions, filter_names, filter_table
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
-from genobit.io._plink_text import read_bim
+from genobit.io._plink_text import read_bim, variant_columns
 from genobit.io._text_tables import Table, real_numbers, whole_numbers
 
 if TYPE_CHECKING:
@@ -55,17 +55,9 @@ def _as_variants(bim: dict[str, Any]) -> dict[str, Any]:
 
 def _variants(table: Table) -> dict[str, Any]:
     columns = table.of_kinds(_KINDS)
-    contig, contig_id = columns["CHROM"]
     alleles, counts = _alleles(table, columns["REF"], columns["ALT"])
-    found = {
-        "contig": contig.astype(np.int32),
-        "contig_id": contig_id,
-        "id": columns["ID"],
-        "centimorgan": columns.get("CM", np.zeros(counts.size)),
-        "position": columns["POS"],
-        "alleles": alleles,
-        "allele_counts": counts,
-    }
+    found = variant_columns(columns, ("CHROM", "ID", "CM", "POS"))
+    found |= {"alleles": alleles, "allele_counts": counts}
     if "QUAL" in columns:
         codes, texts = columns["QUAL"]
         found["quality"] = table.parsed(_quality, texts)[codes]
@@ -88,19 +80,17 @@ def _alleles(
     most = int(counts.max(initial=2))
     if most > MOST_ALLELES:
         k = int(counts.argmax())
-        msg = (
+        raise ValueError(
             f"{table.path}, line {table.first + k}: it has {most} alleles (variants={k}), and "
             f"calls of int8 hold {MOST_ALLELES}. Leave it out: plink2 --max-alleles {MOST_ALLELES}."
         )
-        raise ValueError(msg)
     empty = np.array([len(names) > 1 and "" in names for names in lists], bool)[codes]
     if empty.any():
         k = int(empty.argmax())
-        msg = (
+        raise ValueError(
             f"{table.path}, line {table.first + k}: ALT is {texts[codes[k]]!r}, with an empty "
             "allele."
         )
-        raise ValueError(msg)
     # One row for each different ALT, so that equal alleles share one str object.
     names = np.full((len(lists), most - 1), "", object)
     for row, found in zip(names, lists, strict=True):

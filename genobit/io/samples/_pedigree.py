@@ -144,8 +144,7 @@ def _family(
         members = _with_descendants(founders, genome, random)
         if members is not None:
             return members
-    msg = f"KING does not find the pedigree of a family in {_TRIES} tries"
-    raise RuntimeError(msg)
+    raise RuntimeError(f"KING does not find the pedigree of a family in {_TRIES} tries")
 
 
 def _with_descendants(

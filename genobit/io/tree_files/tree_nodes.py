@@ -110,14 +110,12 @@ def sampled_names(
         blank = name.replace("_", " ")
         if blank in missing:
             if is_number(name):
-                msg = (
+                raise ValueError(
                     f"taxon {name!r} is at no tip, and the label {name!r} of an inner node is read "
                     "as its support: give the taxon a tip, or a name that is not a number"
                 )
-                raise ValueError(msg)
             if blank in found:
-                msg = f"two inner nodes are named {name!r}: a taxon is at one node"
-                raise ValueError(msg)
+                raise ValueError(f"two inner nodes are named {name!r}: a taxon is at one node")
             found[blank] = name
         waiting += below
     return frozenset(found.values())

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model
+from genobit.data.checks import first_true
 from genobit.data.contigs import Contigs, chromosome, known_contigs
 from genobit.io._grm_files import FAMILY, NO_FAMILY, id_pairs
 from genobit.io.pgen_files._pvar import NO_ALLELE
@@ -46,11 +47,10 @@ def require_dataset(ds: object, function: str) -> xr.Dataset:
     Raises TypeError for anything else, and ValueError for labels along other dimensions.
     """
     if not isinstance(ds, xr.Dataset):
-        msg = (
+        raise TypeError(
             f"{function} takes a Dataset of genotypes with their labels, not {type(ds).__name__}: "
             "give ds, not ds.call_genotype"
         )
-        raise TypeError(msg)
     model.require_label_dims(ds)
     return labels.plain(ds)
 
@@ -77,14 +77,11 @@ def positions(ds: xr.Dataset, files: str, least: int = 0) -> NDArray[Any]:
     name = model.VARIANT_POSITION
     found = np.asarray(ds[name].values)
     if found.dtype.kind not in "iu":
-        msg = (
+        raise TypeError(
             f"{name} is {found.dtype}, and {files} takes whole numbers: "
             f"ds.assign({name}=ds.{name}.astype('int64'))"
         )
-        raise TypeError(msg)
-    wrong = np.flatnonzero((found < least) | (found > _MOST_POSITION))
-    if wrong.size:
-        k = int(wrong[0])
+    if (k := first_true((found < least) | (found > _MOST_POSITION))) >= 0:
         msg = (
             f"{name} is {found[k]} at variants={k}, and {files} takes positions from {least} to "
             f"{_MOST_POSITION}. Leave such variants out: "
@@ -105,11 +102,10 @@ def contigs(ds: xr.Dataset, forbidden: str = "") -> Contigs:
     numbers = ds[model.VARIANT_CONTIG]
     if model.CONTIG_ID not in ds and numbers.dtype.kind in "iuf" and bool((numbers == 0).any()):
         name = model.VARIANT_CONTIG
-        msg = (
+        raise ValueError(
             f"{name} has 0 without a name in {model.CONTIG_ID}, and PLINK reads 0 as no known "
             f"place: name the contigs, such as ds.assign({name}=ds.{name} + 1)"
         )
-        raise ValueError(msg)
     found = known_contigs(ds)
     twins: dict[str, str] = {}
     for k in range(found.names.size) if forbidden else found.used():
@@ -121,11 +117,10 @@ def contigs(ds: xr.Dataset, forbidden: str = "") -> Contigs:
             raise ValueError(msg)
         twin = twins.setdefault(chromosome(name), name)
         if twin != name and not forbidden:
-            msg = (
+            raise ValueError(
                 f"the contigs {twin!r} and {name!r} are one chromosome to PLINK: write one of "
                 f"them, ds.genobit.sel(variants={twin!r}), or rename one"
             )
-            raise ValueError(msg)
     return found
 
 
@@ -170,19 +165,17 @@ def filters(ds: xr.Dataset, files: str, forbidden: str = "") -> NDArray[np.objec
     for a name with a semicolon, which separates names, or with white space.
     """
     if "filter_id" not in ds:
-        msg = (
+        raise KeyError(
             "variant_filter needs the names of its filters, filter_id along 'filters', which the "
             "Dataset lacks: assign it, or leave the filters out, ds.drop_vars('variant_filter')"
         )
-        raise KeyError(msg)
     ids = labels.text(ds["filter_id"].values, "filter_id")
     # Integers would choose filters by number.
     if ds["variant_filter"].dtype != bool:
-        msg = (
+        raise TypeError(
             f"variant_filter is {ds['variant_filter'].dtype}, and {files} takes booleans: "
             "ds.assign(variant_filter=ds.variant_filter == 1)"
         )
-        raise TypeError(msg)
     for k, name in enumerate(ids.tolist()):
         if not set(_BETWEEN_FILTERS + forbidden).isdisjoint(name):
             msg = (
@@ -200,12 +193,11 @@ def descriptions(ds: xr.Dataset) -> NDArray[np.object_] | None:
     found = labels.texts_along(ds, DESCRIPTION, "filters")
     for k, text in enumerate(() if found is None else found.tolist()):
         if not _QUOTABLE.fullmatch(text):
-            msg = (
+            raise ValueError(
                 f"{DESCRIPTION} is {text!r} at filters={k}: a line of a header holds no line "
                 "break, and no quotation mark or last backslash without a backslash before it; "
                 "rewrite it"
             )
-            raise ValueError(msg)
     return found
 
 
@@ -284,14 +276,11 @@ def centimorgans(ds: xr.Dataset) -> NDArray[np.float64] | None:
     found = numbers(ds, name, model.VARIANTS)
     if found is None:
         return None
-    wrong = np.flatnonzero(np.isinf(found))
-    if wrong.size:
-        k = int(wrong[0])
-        msg = (
+    if (k := first_true(np.isinf(found))) >= 0:
+        raise ValueError(
             f"{name} is {found[k]} at variants={k}, and PLINK takes finite numbers: give NaN where "
             f"it is not known, ds.assign({name}=ds.{name}.where(abs(ds.{name}) < float('inf')))"
         )
-        raise ValueError(msg)
     return np.nan_to_num(found, nan=0)
 
 
@@ -374,11 +363,10 @@ def words(values: NDArray[np.object_], name: str, dim: str, missing: str) -> NDA
 def require_word(text: str, name: str, place: str) -> None:
     """Raise ValueError for text that is empty or holds white space."""
     if text.split() != [text]:
-        msg = (
+        raise ValueError(
             f"{name} is {text!r} at {place}: PLINK and VCF are split at white space, so the text "
             "must be there and hold none; rename it"
         )
-        raise ValueError(msg)
 
 
 def _require_no_comment(text: str, name: str, place: str) -> None:

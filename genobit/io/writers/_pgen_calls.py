@@ -73,11 +73,10 @@ def _as_int8(calls: NDArray[Any], start: int) -> NDArray[np.int8]:
     wrong = np.argwhere((calls < -128) | (calls > 127))
     if wrong.size:
         i, s, k = wrong[0]
-        msg = (
+        raise ValueError(
             f"call_genotype is {calls[i, s, k]} at variants={start + i}, samples={s}: an allele "
             "index is at most 127"
         )
-        raise ValueError(msg)
     return np.ascontiguousarray(calls, np.int8)
 
 

@@ -11,8 +11,7 @@ from genobit.data import labels, model
 from genobit.data.sexes import sexes
 from genobit.io._filters import filter_lines
 from genobit.io._grm_files import NO_FAMILY
-from genobit.io._plink_text import NO_CATEGORY, is_category
-from genobit.io.pgen_files._psam import COLUMNS
+from genobit.io._plink_text import NO_CATEGORY, SAMPLE_NAMES, is_category
 from genobit.io.pgen_files._pvar import NO_ALLELE
 from genobit.io.writers import _checks
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SEXES = np.array(["NA", "1", "2"], object)
-_UNNAMED = ("IID", *COLUMNS)
+_UNNAMED = ("IID", *SAMPLE_NAMES)
 
 
 def pvar_text(ds: xr.Dataset) -> str:
@@ -66,7 +65,7 @@ def psam_text(ds: xr.Dataset) -> str:
         columns["FID"] = [family for family, _ in pairs]
     columns["IID"] = [name for _, name in pairs]
     for column in ("SID", "PAT", "MAT"):
-        name = COLUMNS[column]
+        name = SAMPLE_NAMES[column]
         ids = labels.texts_along(ds, name, model.SAMPLES)
         if ids is not None:
             columns[column] = _checks.words(ids, name, model.SAMPLES, NO_FAMILY).tolist()
@@ -79,14 +78,14 @@ def psam_text(ds: xr.Dataset) -> str:
 
 
 def _phenotypes(ds: xr.Dataset) -> dict[str, Iterable[str]]:
-    known = {model.SAMPLE_ID, *COLUMNS.values()} - {COLUMNS["PHENO1"]}
+    known = {model.SAMPLE_ID, *SAMPLE_NAMES.values()} - {SAMPLE_NAMES["PHENO1"]}
     found: dict[str, Iterable[str]] = {}
     for key, variable in ds.variables.items():
         name = str(key)
         if variable.dims != (model.SAMPLES,) or not name.startswith("sample_") or name in known:
             continue
-        column = "PHENO1" if name == COLUMNS["PHENO1"] else name.removeprefix("sample_")
-        if name != COLUMNS["PHENO1"] and column in _UNNAMED:
+        column = "PHENO1" if name == SAMPLE_NAMES["PHENO1"] else name.removeprefix("sample_")
+        if name != SAMPLE_NAMES["PHENO1"] and column in _UNNAMED:
             msg = f"{name} would be the column {column!r} of the .psam, which has a meaning: rename"
             raise ValueError(f"{msg} it, or leave it out with ds.drop_vars({name!r})")
         _checks.require_word(column, "the name of a column", f"ds[{name!r}]")
@@ -108,13 +107,12 @@ def _categories(name: str, values: NDArray[np.object_]) -> list[str]:
     found = _checks.words(values, name, model.SAMPLES, NO_CATEGORY)
     wrong = next((k for k, x in enumerate(values.tolist()) if x and not is_category(x)), None)
     if wrong is not None:
-        msg = (
+        raise ValueError(
             f"{name} is {values[wrong]!r} at samples={wrong}, which plink2 reads as a number or as "
             "missing, not as a category: put a letter before it, or '' where it is missing; if all "
             f"are numbers, ds.assign({name}=ds.{name}.astype(float)); or leave them out, "
             f"ds.drop_vars({name!r})"
         )
-        raise ValueError(msg)
     return found.tolist()
 
 

@@ -53,11 +53,10 @@ def typed(name: str, variable: xr.Variable) -> xr.Variable:
     first = [dim for dim in (model.VARIANTS, model.SAMPLES) if dim in variable.dims]
     variable = variable.transpose(*first, ...)
     if not variable.dims:
-        msg = (
+        raise ValueError(
             f"{name} has no dimension, which vcztools cannot read: leave it out, "
             f"ds.drop_vars({name!r})"
         )
-        raise ValueError(msg)
     if not isinstance(variable.dtype, np.dtype):
         variable = labels.as_objects(variable, name)
     if variable.dtype.kind in "OSUT":
@@ -108,12 +107,11 @@ def _as_field(name: str, variable: xr.Variable, column: str) -> xr.Variable:
         for at, text in np.ndenumerate(texts):
             if _BREAKS[column].search(text):
                 place = ", ".join(f"{dim}={k}" for dim, k in zip(variable.dims, at, strict=True))
-                msg = (
+                raise ValueError(
                     f"{name} is {text!r} at {place}, and a text in {column} of a VCF has no "
                     f"white space and no {';' if column == 'INFO' else ':'}: replace it, or leave "
                     f"it out, ds.drop_vars({name!r})"
                 )
-                raise ValueError(msg)
         if column == "FORMAT":
             lists = texts if texts.ndim > 2 else texts[..., None]
             # "" at the end of a list fills it, as -2 does among integers.
@@ -132,11 +130,10 @@ def _as_field(name: str, variable: xr.Variable, column: str) -> xr.Variable:
         return _mapped(variable, with_missing, native)
     if kind == "b":
         return variable
-    msg = (
+    raise TypeError(
         f"{name} is {variable.dtype}, which VCF has not: give numbers, text or booleans, such as "
         f"ds.assign({name}=ds.{name}.astype(str)), or leave it out, ds.drop_vars({name!r})"
     )
-    raise TypeError(msg)
 
 
 def with_missing(numbers: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -172,12 +169,11 @@ def _narrow(
     if wrong.size:
         spans = block_info[0]["array-location"] if block_info else [(0, 0)] * block.ndim
         at = [f"{d}={k + span[0]}" for d, k, span in zip(dims, wrong[0], spans, strict=True)]
-        msg = (
+        raise ValueError(
             f"{name} is {block[tuple(wrong[0])]} at {', '.join(at)}, and an integer of a VCF has "
             f"{8 * to.itemsize} bits: ds.assign({name}=ds.{name}.astype('float64')), or leave "
             f"it out, ds.drop_vars({name!r})"
         )
-        raise ValueError(msg)
     return block.astype(to, copy=False)
 
 

@@ -10,6 +10,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.data import labels, layouts, model
+from genobit.data.checks import first_true
 from genobit.engine.extras import require
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.own_words import own_words
@@ -168,15 +169,12 @@ def _require_ploidy(calls: xr.DataArray) -> None:
 
 def _require_dosages(ds: xr.Dataset, counts: NDArray[np.int64]) -> None:
     if CALL_DOSAGE not in ds:
-        msg = f"dosages=True needs the variable {CALL_DOSAGE!r}, which the Dataset lacks"
-        raise KeyError(msg)
-    several = np.flatnonzero(counts > 2)
-    if several.size:
-        msg = (
-            f"variants={several[0]} has {counts[several[0]]} alleles, and dosages are written for "
+        raise KeyError(f"dosages=True needs the variable {CALL_DOSAGE!r}, which the Dataset lacks")
+    if (k := first_true(counts > 2)) >= 0:
+        raise ValueError(
+            f"variants={k} has {counts[k]} alleles, and dosages are written for "
             "two only: leave out such variants, or write with dosages=False"
         )
-        raise ValueError(msg)
 
 
 def _arrays(ds: xr.Dataset, calls: xr.DataArray, *, dosages: bool) -> dict[str, Any]:
@@ -237,8 +235,7 @@ def _named(target: Path) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        msg = f"{target} cannot be written ({error}): is the disk full?"
-        raise OSError(msg) from error
+        raise OSError(f"{target} cannot be written ({error}): is the disk full?") from error
 
 
 def _blocks(arrays: dict[str, Any], samples: int) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -164,11 +164,10 @@ def _fields(ds: xr.Dataset) -> dict[str, xr.Variable]:
         field = typed(name, ds.variables[name])
         remedy = f"or leave it out, ds.drop_vars({name!r})"
         if field.dtype.kind != "i":
-            msg = (
+            raise TypeError(
                 f"{name} is {field.dtype}, and to_vcf takes whole numbers, -1 for missing: "
                 f"ds.assign({name}=ds.{name}.fillna(-1).round().astype('int32')), {remedy}"
             )
-            raise TypeError(msg)
         if field.ndim != 2 + (number != "1"):
             one = "one number" if number == "1" else "a number of each allele"
             msg = f"{name} has dimensions {field.dims}, and a VCF has {one} for a call: {remedy}"

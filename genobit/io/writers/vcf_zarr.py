@@ -107,8 +107,7 @@ def to_vcf_zarr(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     ds = require_dataset(ds, "to_vcf_zarr")
     place = local_path(path, "to_vcf_zarr", WRITE).absolute()
     if place.exists():
-        msg = f"{place} exists: remove it, or name another path"
-        raise FileExistsError(msg)
+        raise FileExistsError(f"{place} exists: remove it, or name another path")
     store = _described(ds)
     sizes = _chunks(store)
     store = _chunked(store.assign(region_index=_region_index(store, sizes[model.VARIANTS])), sizes)
