@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import traitlets
 import xarray as xr
+from matplotlib.text import Text
 
 import genobit as gb
 from genobit.data.pairs.network import Network
@@ -376,6 +377,21 @@ class TestFrame:
         edges = explorer.pairs
         size = f"{np.unique(edges.to_dataframe()[['gene_0', 'gene_1']]).size} variables"
         assert f"network of {size}, {len(edges)} edges" in repr(explorer.figure())
+
+    @pytest.mark.parametrize("limits", [{}, {"threshold": 0.31}, {"threshold": 0.31, "fdr": 0.02}])
+    def test_figure_and_table_state_the_limits_in_view(self, expr, limits):
+        pairs = expr.genobit.kendall_pairs(**limits) if limits else None
+        explorer = expr.genobit.explore.kendall(pairs=pairs, threshold=0.6)
+        for by, words in (("tau", r"|τ| ≥ 0.6"), ("fdr", "q ≤ 1e-06")):
+            explorer.threshold_by, explorer.fdr = by, 1e-6
+            texts = [t.get_text() for t in explorer.figure().to_matplotlib().findobj(Text)]
+            (note,) = [text for text in texts if "edges (" in text]
+            assert f"{len(explorer.pairs)} edges" in note
+            assert words in note
+            assert ("0.31" in note) is (by == "fdr" and "threshold" in limits)
+            assert ("q ≤ 0.02" in note) is (by == "tau" and "fdr" in limits)
+            assert "q ≤ 1)" not in note
+        assert explorer.pairs.attrs["fdr"] == 1e-6
 
 
 class TestSearch:

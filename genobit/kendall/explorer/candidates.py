@@ -70,9 +70,11 @@ class Candidates:
         ends = np.concatenate([self.first[rows], self.second[rows]])
         return np.bincount(ends, minlength=self.n_variables)
 
-    def table(self, rows: np.ndarray) -> Network:
-        """Return some rows as a table of pairs."""
-        return rows_of(self.pairs, rows)
+    def table(self, rows: np.ndarray, limits: dict[str, float]) -> Network:
+        """Return some rows as a table of pairs that states the limits that they pass."""
+        found = rows_of(self.pairs, rows)
+        found.attrs |= limits
+        return found
 
     def why_none(self, threshold: float | None, fdr: float) -> str:
         """Explain why no edge is left; ``threshold`` is None if ``fdr`` selects the edges."""

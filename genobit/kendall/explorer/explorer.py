@@ -260,7 +260,7 @@ class KendallExplorer(KendallFiles):
 
     def _ask_scene(self, held: Candidates) -> None:
         self._wanted = wanted = object()
-        rows, opened = self._rows, self.opened
+        rows, limits, opened = self._rows, self._limits, self.opened
 
         def work() -> tuple[object, Scene | None]:
             # A moving slider updates only the counts, so check again after it has rested.
@@ -268,7 +268,7 @@ class KendallExplorer(KendallFiles):
                 time.sleep(REST)
             if wanted is not self._wanted:
                 return wanted, None
-            return wanted, self.correlated.scene(held.table(rows), opened)
+            return wanted, self.correlated.scene(held.table(rows, limits), opened)
 
         self._work("the network", work, self._got_scene)
 

@@ -58,11 +58,18 @@ class KendallTraits(Explorer):
     def pairs(self) -> Network:
         """Edges that pass the threshold; waits until they are computed."""
         held = self.correlated.candidates()
-        return held.table(self._found(held))
+        return held.table(self._found(held), self._limits)
 
     def _found(self, held: Candidates) -> np.ndarray:
         by_tau = self.threshold_by == "tau"
         return held.at_least(self.threshold) if by_tau else held.up_to(self.fdr)
+
+    @property
+    def _limits(self) -> dict[str, float]:
+        """Limits that edges pass, named as attributes of `kendall_pairs`."""
+        if self.threshold_by == "tau":
+            return {"threshold": self.threshold}
+        return {"threshold": self.floor, "fdr": self.fdr}
 
     def close_community(self) -> None:
         """Show all communities again."""

@@ -173,8 +173,14 @@ def in_words(bubbles: CommunityLayout) -> str:
     """Return the title: the number of variables and communities, and of those left out."""
     links = bubbles.links
     text = f"{number(links.size, 'variable')} in {len(links.communities):,} communities"
-    smaller = links.communities[bubbles.n :]
-    if smaller:
-        most = len(smaller[0])
-        text += f"\nthe {len(smaller):,} of {most} members or fewer are not drawn"
-    return text
+    missing = left_out(links, bubbles.n)
+    return f"{text}\n{missing}" if missing else text
+
+
+def left_out(links: Links, n_drawn: int) -> str:
+    """Return how many communities and nodes are not drawn; "" if all are drawn."""
+    rest = links.communities[n_drawn:]
+    if not rest:
+        return ""
+    n_nodes = sum(map(len, rest))
+    return f"Not drawn: {len(rest):,} of {len(links.communities):,} communities, {n_nodes:,} nodes"

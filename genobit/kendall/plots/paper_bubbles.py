@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb, to_rgba
 
 from genobit.kendall.plots import paper_key as key
-from genobit.kendall.plots.communities import BUBBLES, CommunityLayout, gather
+from genobit.kendall.plots.communities import BUBBLES, CommunityLayout, gather, left_out
 from genobit.kendall.plots.paper_names import Names, write_name
 from genobit.visual.paper.labels import Obstacles, leader, place_labels
 from genobit.visual.paper.page import MARGIN, size_of
@@ -50,18 +50,14 @@ class Bubbles:
 
     def note(self, width: float) -> list[str]:
         """Return what the picture shows and leaves out, in lines."""
-        links, n = self.links, len(self.drawn)
-        rest = links.communities[n:]
+        links = self.links
         text = (
             f"{number(links.size, 'node')}, {number(len(links.first), 'edge')}"
             f"{key.limits_in_words(links)}. Too many to draw one by one (limit={self.limit:,}): "
             f"a bubble is a community and its number of nodes"
         )
-        if rest:
-            text += (
-                f". Not drawn: {len(rest):,} of {len(links.communities):,} communities, with "
-                f"{sum(map(len, rest)):,} nodes"
-            )
+        if missing := left_out(links, len(self.drawn)):
+            text += f". {missing}"
         return wrapped(text, width - 2 * MARGIN)
 
     def _foot(self, width: float) -> float:

@@ -282,6 +282,6 @@ def limits_in_words(links: Links) -> str:
     attrs, limits = links.pairs.attrs, []
     if attrs.get("threshold"):
         limits.append(f"{strength_of(links).name} ≥ {attrs['threshold']:.3g}")
-    if attrs.get("fdr") is not None:
+    if (attrs.get("fdr") or 1.0) < 1:  # any q-value is at most 1
         limits.append(f"q ≤ {attrs['fdr']:.3g}")
     return f" ({', '.join(limits)})" if limits else ""

@@ -17,7 +17,7 @@ from genobit.kendall.plots.paper_names import Names, write_name
 from genobit.kendall.plots.paper_places import apart, ends_of, into_box, shape_of
 from genobit.kendall.plots.paper_zones import LINE, Cell, has_large, zones_of
 from genobit.visual.paper.labels import Obstacles, leader, place_labels
-from genobit.visual.paper.page import DPI, MARGIN, size_of
+from genobit.visual.paper.page import MARGIN, size_of
 from genobit.visual.paper.texts import text_size, wrapped
 from genobit.visual.style import number
 from genobit.visual.tokens import LIGHT, OTHER_GROUP
@@ -149,9 +149,7 @@ class Picture:
 
     def note(self, width: float) -> list[str]:
         """Return what the picture shows and leaves out, in lines."""
-        text = in_words(self.links, self.kept, self.groups)
-        text += f". Edges are an image of {DPI} dpi" if self.pixels else ""
-        return wrapped(text, width - 2 * MARGIN)
+        return wrapped(in_words(self.links, self.kept, self.groups), width - 2 * MARGIN)
 
     @property
     def pixels(self) -> bool:
@@ -180,6 +178,12 @@ class Picture:
 
     def _draw_edges(self, axes: Axes, placed: Placed) -> None:
         links, strength = self.links, self.strength
+        if self.pixels:
+            warnings.warn(
+                f"PDF and SVG hold the {len(self.edges):,} edges as an image, because more than "
+                f"{VECTOR_EDGES:,} lines are slow to draw",
+                stacklevel=2,
+            )
         faint = float(np.clip(np.sqrt(key.FAINT / max(len(self.edges), 1)), 0.3, 1.0))
         negative = self.links.tau[self.edges] < 0
         for edges, below in ((self.edges[~negative], False), (self.edges[negative], True)):

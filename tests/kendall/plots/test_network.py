@@ -203,7 +203,7 @@ class TestBubbles:
         picture = kendall_network(cliques(*[3] * 150))
         assert len(picture.Points.Communities) == 60
         assert "450 variables in 150 communities" in option(picture, "title")
-        assert "the 90 of 3 members or fewer are not drawn" in option(picture, "title")
+        assert "Not drawn: 90 of 150 communities, 270 nodes" in option(picture, "title")
         hv.render(picture)
 
     def test_limit_of_nodes_and_of_edges(self):
