@@ -12,7 +12,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-avx2 test-slow test-long test-fast fuzz bounds plain core lowest sgkit package bench lint format pictures docs clean
+.PHONY: help demo lab test test-avx2 test-slow test-long test-fast check fuzz bounds plain core lowest sgkit package bench lint format pictures docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -67,6 +67,11 @@ test-long: $(VENV)/.developer ## tests of minutes, for a release: data ten times
 
 test-fast: $(VENV)/.developer ## the unit tests alone, on two processes
 	$(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \
+	  -m "not (benchmark or browser or distributed or notebook or slow)"
+
+BASE ?= main
+check: lint ## lint, and the unit tests of the files that changed since BASE=main: minutes, before each push
+	$(BIN)/python .ci/changed.py $(BASE) | xargs -r $(BIN)/python -m pytest -q -n 2 $(IN_FILES) -p no:nbmake \
 	  -m "not (benchmark or browser or distributed or notebook or slow)"
 
 FUZZ_SECONDS ?= 60
