@@ -12,7 +12,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-avx2 test-slow test-long test-fast check fuzz bounds plain core lowest sgkit package bench lint format pictures docs clean
+.PHONY: help demo lab test test-avx2 test-slow test-long test-fast check fuzz bounds plain core lowest sgkit upstream package bench lint format pictures docs clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -104,6 +104,9 @@ lowest: $(VENV)/.developer ## tests of files, tables and plots with the lowest r
 
 sgkit: $(VENV)/.developer ## tests beside sgkit, in an environment that has both
 	.ci/test-sgkit $(VENV) build/sgkit
+
+upstream: $(VENV)/.developer ## tests with the newest releases of numba, dask, xarray and Bokeh, pre-releases too
+	.ci/test-upstream $(VENV) build/upstream
 
 package: $(VENV)/.developer ## wheel and sdist, the wheel installed and tested away from the checkout
 	.ci/test-package $(VENV) build/package
