@@ -152,7 +152,7 @@ def test_tiles__are_listed_with_their_costs() -> None:
 
 
 @pytest.mark.parametrize("missing", [0, 0.1])
-def test_products__are_named_with_rate_and_limit(missing: float) -> None:
+def test_products__are_named_with_their_rate(missing: float) -> None:
     calls = random_calls(1, 70, 90, missing=missing)
     found = cohort(calls).genobit.estimate
     # On a matrix unit, dosages with missing calls take products of bytes.

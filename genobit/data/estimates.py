@@ -107,7 +107,7 @@ class Genotypes(NamedTuple):
 
 
 def product_line(product: str) -> str:
-    """Name the kernel of "and", "xor" or "ternary" products, with its measured rate and limit."""
+    """Name the kernel of "and", "xor" or "ternary" products, with its measured rate."""
     return f"{product} products: {speed(product)}"
 
 

@@ -66,8 +66,8 @@ class Info:
 def info() -> Info:
     """Return a description of this machine, the chosen kernels and the settings in force.
 
-    The first call measures the products of one core beside the limit of their kernels. It takes
-    half a second, and about five seconds more where it has to compile first.
+    The first call measures the products of one core, in half a second, and a few seconds more where
+    it has to compile first. `genobit bench` compares them with the limits of the CPU.
 
     Examples
     --------

@@ -22,8 +22,8 @@ import dask
 import numpy as np
 
 import genobit as gb
-from genobit.engine.gemm import limits
 
+from . import limits
 from .measure import Row, ratio
 
 if TYPE_CHECKING:

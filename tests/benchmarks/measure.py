@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask
 
-from genobit.engine.gemm import limits
+from . import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,8 +6,7 @@ import statistics
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
-from genobit.engine.gemm import limits
-
+from . import limits
 from .measure import Row, rates, seconds
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from genobit.data import layouts
 from genobit.engine.bits import pack
 from genobit.engine.bits.layout import Layout, tail_mask, words_for
 from genobit.engine.bits.planes import Planes
-from genobit.engine.gemm import limits, products
+from genobit.engine.gemm import products
 from genobit.engine.simd.cpu import host
 
 from . import (
@@ -36,6 +36,7 @@ from . import (
     kendall,
     ld,
     ld_prune,
+    limits,
     parsimony_search,
     pca,
     quality,
@@ -112,8 +113,8 @@ def engine(*, quick: bool) -> Iterator[Row]:
 def other_cpu(*, quick: bool) -> Iterator[Row]:
     """The AND GEMM compiled for AVX2, on this core, in a process of its own."""
     code = (
-        "import json, statistics; from genobit.engine.gemm import limits\n"
-        "from tests_benchmarks import rows, measure\n"
+        "import json, statistics\n"
+        "from tests_benchmarks import limits, measure, rows\n"
         f"n = {512 if quick else 2048}\n"
         "a, b = rows.random_planes(n, 10_000, 1), rows.random_planes(n, 10_000, 1, seed=1)\n"
         "calls = {'scalar and': limits.work()['scalar and'],"

@@ -19,12 +19,10 @@ lock:
 A wheel carries a folder of each level in `SHIPPED`. What it lacks is compiled.
 
 A kernel that Python calls is compiled once per machine, with the kernels that it calls
-(`linked.py`). Workers of a cluster start together and need the same kernels at the same time: the
-first one compiles a kernel and the others wait for it.
+(`numba_private.linked`). Workers of a cluster start together and need the same kernels at the same
+time: the first one compiles a kernel and the others wait for it.
 
-numba has no public way to replace its cache or to fork safely. This file therefore imports from
-`numba.core` and uses private names: `_cache` and `_compiler` of a dispatcher, `_cache_file` and
-`_impl` of `FunctionCache`, and `_lock` of llvmlite's library. No other file uses them.
+Private names of numba come from `numba_private.py`, which has a fallback without them.
 """
 
 from __future__ import annotations
@@ -44,24 +42,26 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import filelock
 import llvmlite
 import numba
-from llvmlite.binding import ffi
 from numba import config
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    NullCache,
-    UserProvidedCacheLocator,
-)
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import cpu_target
-from numba.core.serialize import dumps
 from numba.extending import intrinsic
 from numba.types import unliteral
 
 from genobit.engine.progress import DELAY, note
 from genobit.engine.simd import plain
 from genobit.engine.simd.levels import use_level
-from genobit.engine.simd.linked import linked, with_environments
+from genobit.engine.simd.numba_private import (
+    PLAIN,
+    CompileResultCacheImpl,
+    FunctionCache,
+    NullCache,
+    UserProvidedCacheLocator,
+    cpu_target,
+    dumps,
+    linked,
+    start_compilers,
+    stop_compilers,
+    with_environments,
+)
 from genobit.engine.simd.user_cache import user_cache
 
 if TYPE_CHECKING:
@@ -299,25 +299,13 @@ def _noted() -> bool:
 _compilation = _Compilation()
 
 
-def _stop_compilers() -> None:
-    """Wait until no thread compiles, and block new compilations."""
-    global_compiler_lock.acquire()
-    ffi.lib._lock.__enter__()
-
-
-def _start_compilers() -> None:
-    """Let threads compile again."""
-    ffi.lib._lock.__exit__()
-    global_compiler_lock.release()
-
-
 if hasattr(os, "register_at_fork"):
     # A child forked while another thread compiles inherits that thread's locks and would wait for
     # them forever. `global_compiler_lock` also guards `_LockedCache._held`.
     os.register_at_fork(
-        before=_stop_compilers,
-        after_in_parent=_start_compilers,
-        after_in_child=_start_compilers,
+        before=stop_compilers,
+        after_in_parent=start_compilers,
+        after_in_child=start_compilers,
     )
 
 
@@ -379,17 +367,29 @@ def instruction(
 def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     if not COMPILED:
         return plain.kernel(function)
+    if PLAIN:
+        return _plainly(function, **_OPTIONS, **options)
     return _cached(numba.njit(**_OPTIONS, **options)(function), function)
 
 
-def _file(function: Callable[..., Any]) -> Path:
-    return Path(function.__code__.co_filename)
+def _has_file(function: Callable[..., Any]) -> bool:
+    """Return whether changes of a kernel can be detected: code typed at a prompt has no file."""
+    file = Path(function.__code__.co_filename)
+    return Path(__file__).parent in file.parents or file.is_file()
+
+
+def _plainly(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+    """Compile with numba's cache, in the folder of these sources."""
+    users, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())
+    try:
+        found: Callable[P, R] = numba.njit(cache=_has_file(function), **options)(function)
+    finally:
+        config.CACHE_DIR = users
+    return found
 
 
 def _cached(dispatcher: Any, function: Callable[P, R]) -> Callable[P, R]:
-    # Code typed at a prompt has no file whose changes can be detected: do not cache it.
-    known = Path(__file__).parent in _file(function).parents or _file(function).is_file()
-    if known and isinstance(dispatcher._cache, NullCache):
+    if _has_file(function) and isinstance(dispatcher._cache, NullCache):
         cache = dispatcher._cache = _LockedCache(function)
         compiler = dispatcher._compiler
         compile_alone = compiler.compile

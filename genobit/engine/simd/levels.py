@@ -5,8 +5,8 @@ machines of a cluster share a cache, and a wheel carries code that was compiled 
 
 numba has one target for a process. `use_level` chooses it when genobit is imported, unless the user
 has chosen one (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES) or numba has compiled before. Other kernels of
-the process are then compiled for the level too. `_toplevel_target_context` is a private name of
-numba, which is set when numba first compiles.
+the process are then compiled for the level too. `_toplevel_target_context` is set when numba
+first compiles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import llvmlite.binding as llvm
 from numba import config
-from numba.core.registry import cpu_target
+
+from genobit.engine.simd.numba_private import cpu_target
 
 if TYPE_CHECKING:
     from collections.abc import Collection

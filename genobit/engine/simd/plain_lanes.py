@@ -230,6 +230,12 @@ def add_bytes(array: Any, index: int, value: Register) -> None:
     into += np.concatenate([value.lanes[::2], value.lanes[1::2]])
 
 
+def multiply_pairs(a: Register, b: Register) -> Register:
+    """Return products of the 16-bit lanes of two registers of bytes, neighbours added."""
+    x, y = (v.lanes.view(np.int16).astype(np.int32) for v in (a, b))
+    return Register((x * y).reshape(-1, 2).sum(axis=1, dtype=np.int32).view(np.uint32))
+
+
 def spread(mask: Any, sign: Any) -> Register:
     """Return 64 bytes: -1 where mask and sign are set, 1 where only mask is, else 0."""
     bits = np.arange(64, dtype=np.uint64)

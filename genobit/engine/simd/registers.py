@@ -9,6 +9,8 @@
 ``load_table(tables, offsets, i)``            16 bytes from ``tables[offsets[i]]``, for ``lookup``
 ``lookup(table, index)``                      ``table[index]`` for each byte, index in 0..15
 ``add_bytes(array, i, a)``                    ``array[i:] += a`` for uint16 counts, even bytes first
+``repeat(word)``                              a register of bytes that repeats a word's eight bytes
+``multiply_pairs(a, b)``                      products of 16-bit lanes, neighbours added
 ``equal_mask(array, i, value)``               bit k is ``array[i + k] == value``, of 64 signed bytes
 ``less_mask(array, i, value)``                bit k is ``array[i + k] < value``
 ==========================================  ==============================================
@@ -33,6 +35,7 @@ from genobit.engine.simd.jit import BOUNDS_CHECKED, inlined, instruction
 from genobit.engine.simd.vector import (
     Vec,
     address,
+    bitcast,
     bits_of,
     called,
     loader,
@@ -55,6 +58,7 @@ words would spill."""
 register = Vec(types.uint64, REGISTER_WORDS)
 bytes_ = Vec(types.uint8, BYTE_LANES)
 floats = Vec(types.float32, FLOAT_LANES)
+sums = Vec(types.uint32, BYTE_LANES // 4)
 
 
 def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -75,12 +79,14 @@ load_floats = loader(floats)
 zero_words = zeros(words)
 zero_register = zeros(register)
 zero_bytes = zeros(bytes_)
+zero_sums = zeros(sums)
 broadcast = splat(words)
 broadcast_float = splat(floats)
 
 
 load_64 = loader(Vec(types.int8, 64))
 _splat_64 = splat(Vec(types.int8, 64))
+_repeated, _as_bytes = splat(Vec(types.uint64, BYTE_LANES // 8)), bitcast(bytes_)
 
 
 @inlined
@@ -93,6 +99,12 @@ def equal_mask(array: Any, index: int, value: Any) -> Any:
 def less_mask(array: Any, index: int, value: Any) -> Any:
     """Return a word whose bit k is ``array[index + k] < value``, of 64 signed bytes."""
     return bits_of(load_64(array, index) < _splat_64(value))
+
+
+@inlined
+def repeat(word: Any) -> Any:
+    """Return a register of bytes that repeats the eight bytes of a word, as a mask."""
+    return _as_bytes(_repeated(word))
 
 
 @instruction(plain_lanes.unowned)
@@ -222,3 +234,23 @@ def add_bytes(typing: Any, array: Any, index: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.intp, bytes_), generate
+
+
+@instruction(plain_lanes.multiply_pairs)
+def multiply_pairs(typing: Any, a: Any, b: Any) -> Any:
+    """Return products of the 16-bit lanes of two registers, neighbours added (pmaddwd)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        half = BYTE_LANES // 2
+        narrow = ir.VectorType(ir.IntType(16), half)
+        x, y = (builder.bitcast(v, narrow) for v in arguments)
+        if platform.machine().lower() in {"x86_64", "amd64"}:
+            # By name: for small numbers LLVM emits a multiplication, a shift and a blend.
+            name = "llvm.x86.avx2.pmadd.wd" if BYTE_LANES == 32 else "llvm.x86.sse2.pmadd.wd"
+            return called(builder, name, sums.vector, x, y)
+        wide = ir.VectorType(ir.IntType(32), half)
+        product = builder.mul(builder.zext(x, wide), builder.zext(y, wide))
+        even, odd = (shuffled(builder, product, product, range(k, half, 2)) for k in (0, 1))
+        return builder.add(even, odd)
+
+    return sums(bytes_, bytes_), generate

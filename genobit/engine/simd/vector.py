@@ -32,14 +32,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import errors
-from numba.core.imputils import impl_ret_borrowed
+from numba import TypingError, types
 from numba.extending import lower_builtin, models, register_model, type_callable
-from numba.np.arrayobj import populate_array
 
 from genobit.engine.simd import plain_lanes
 from genobit.engine.simd.jit import BOUNDS_CHECKED, instruction
+from genobit.engine.simd.numba_private import impl_ret_borrowed, populate_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -196,7 +194,7 @@ def flattened(typing: Any, array: Any) -> Any:
     """View a C-contiguous array in one dimension. ``reshape`` takes 30 ms longer to compile."""
     if array.layout != "C":
         msg = f"flattened needs a C-contiguous array, not {array}"
-        raise errors.TypingError(msg)
+        raise TypingError(msg)
     line = array.copy(ndim=1)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -44,8 +44,8 @@ class CrossproductMethods:
         Notes
         -----
         All variants are used, including variants on X, Y and MT, which `grm` leaves out by default.
-        Each module of `genobit.grm.kernels.crossproducts` describes the coding, the formula and the
-        number of operations of one kernel.
+        `genobit.grm.kernels.published_products` describes the coding, the formula and the number of
+        operations of each kernel.
 
         Examples
         --------

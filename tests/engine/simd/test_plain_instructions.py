@@ -56,11 +56,14 @@ from genobit.engine.simd.registers import (
     load_table,
     load_words,
     lookup,
+    multiply_pairs,
     next_16,
+    repeat,
     truncate_to,
     unowned,
     zero_bytes,
     zero_register,
+    zero_sums,
     zero_words,
 )
 from genobit.engine.simd.vector import (
@@ -74,7 +77,6 @@ from genobit.engine.simd.vector import (
     reduce_add,
     store,
 )
-from genobit.grm.kernels.crossproducts.registers import multiply_pairs, repeat, zero_sums
 from genobit.io.kernels import bcf, vcf_calls, vcf_text
 from genobit.kendall.kernels.bitonic_sort import (
     BLOCK,

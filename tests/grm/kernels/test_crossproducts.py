@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.simd import cpu
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.registers import BYTE_LANES, load_bytes
+from genobit.engine.simd.registers import (
+    BYTE_LANES,
+    load_bytes,
+    multiply_pairs,
+    repeat,
+    zero_sums,
+)
 from genobit.engine.simd.vector import reduce_add
 from genobit.grm.kernels import crossproducts
-from genobit.grm.kernels.crossproducts import crossproduct, popcount, registers, threebit, twobit
+from genobit.grm.kernels.crossproducts import by_and, by_ternary, crossproduct
+from genobit.grm.kernels.published_products import TABLES
 from tests.cohorts import TAILS
 from tests.reference import dosage_products, words_of
 from tests.sized import sized
@@ -137,13 +144,14 @@ def test_shuffle__says_that_it_needs_a_byte_lookup(monkeypatch: pytest.MonkeyPat
 
 def test_tables__hold_the_products_of_all_codes() -> None:
     three, two = (0b000, 0b011, 0b110), (0b00, 0b01, 0b10)
+    of_and, of_or = TABLES["twobit"].reshape(2, -1)
     for x in range(3):
         for y in range(3):
-            assert threebit.TABLE[three[x] & three[y]] == x * y
+            assert TABLES["threebit"][three[x] & three[y]] == x * y
             both, either = two[x] & two[y], two[x] | two[y]
-            assert twobit.TABLE_AND[both] + twobit.TABLE_OR[either] == x * y
-    assert threebit.TABLE.max() == 20
-    assert twobit.TABLE_AND[0b1010101010101010] == 32
+            assert of_and[both] + of_or[either] == x * y
+    assert TABLES["threebit"].max() == 20
+    assert of_and[0b1010101010101010] == 32
 
 
 @given(st.lists(st.integers(0, 255), min_size=2 * BYTE_LANES, max_size=2 * BYTE_LANES))
@@ -159,15 +167,15 @@ def test_registers__do_what_numpy_does(values: list[int]) -> None:
 
 @njit
 def _registers(octets, small, word):
-    product = registers.multiply_pairs(load_bytes(small, 0), load_bytes(small, BYTE_LANES))
+    product = multiply_pairs(load_bytes(small, 0), load_bytes(small, BYTE_LANES))
     return (
         reduce_add(load_bytes(octets, 0)),
-        reduce_add(product + registers.zero_sums()),
-        reduce_add(registers.repeat(word)),
+        reduce_add(product + zero_sums()),
+        reduce_add(repeat(word)),
     )
 
 
 def test_popcount__and_the_ternary_product_need_no_coding() -> None:
     x = random_dosages(7, 130, 5)
-    for way in (popcount.by_and, popcount.by_ternary):
+    for way in (by_and, by_ternary):
         np.testing.assert_array_equal(way(rows_of(x), None), x @ x.T)

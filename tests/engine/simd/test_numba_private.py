@@ -1,16 +1,18 @@
-"""Kernels that other kernels call, compiled without machine code of their own."""
+"""Kernels that other kernels call, and the private names of numba behind them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from numba import config
 
 from genobit.engine.simd.jit import njit
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from genobit.engine.simd.numba_private import NEEDED, lacking
 
 pytestmark = pytest.mark.compiled("of compilation itself")
 
@@ -78,3 +80,42 @@ def test_kernels__compile_if_numba_was_switched_off_after_the_import(
     # numba reads NUMBA_DISABLE_JIT again when it compiles.
     monkeypatch.setattr(config, "DISABLE_JIT", 1)
     assert (half(2.0), quarter(2.0)) == (1.0, 0.5)
+
+
+def test_the_names_of_numba__are_all_there() -> None:
+    assert lacking(NEEDED) == []
+
+
+def test_names_that_numba_lacks__are_found() -> None:
+    class Half:
+        there = 1
+
+        def __init__(self) -> None:
+            self.made = 2
+
+    assert lacking({Half: ("there", "made", "gone")}) == ["Half.gone"]
+
+
+@pytest.mark.slow
+def test_plain_numba__gives_the_same_results_and_caches_them(tmp_path: Path) -> None:
+    code = (
+        "import numpy as np; from genobit.engine.bits.words import count_rows; "
+        "from genobit.engine.simd.numba_private import PLAIN; "
+        "words = np.random.default_rng(0).integers(0, 2**64, (5, 9), np.uint64); "
+        "print(PLAIN, count_rows(words).tolist())"
+    )
+    found = []
+    for plain in ("0", "1", "1"):
+        environment = {"NUMBA_CACHE_DIR": str(tmp_path), "GENOBIT_PLAIN_NUMBA": plain}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(done.stdout.split(maxsplit=1))
+        names = {file.suffix for file in tmp_path.rglob("*.nb?")}
+        assert names == ({".nbc"} if plain == "0" else {".nbc", ".nbi"})
+    assert [flag for flag, _ in found] == ["False", "True", "True"]
+    assert len({counts for _, counts in found}) == 1
