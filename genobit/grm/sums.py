@@ -269,13 +269,27 @@ def _terms(plan: Plan, chunks: Sequence[Any]) -> Sums:
     return (copies - kernels.copies_expected(complete),)
 
 
-def _tile(plan: Plan, chunks: Sequence[Any]) -> Sums:
-    """Return products in integers, products in floats, weights, variants compared, and three more.
+class TileSums(NamedTuple):
+    """Sums over variants for the pairs of a tile, None if nothing is summed."""
 
-    Weights and variants compared are over chunks with missing calls. The next two are scalars: the
-    weights and the number of variants of the other chunks. The last is the sums of
-    `genobit.engine.gemm.exact.gram`, which then take the place of both products.
-    """
+    counted: Any
+    """Centred products of the chunks that are counted in integers."""
+    products: Any
+    """Weighted products of the other chunks."""
+    digits: Any
+    """Sums of `genobit.engine.gemm.exact.gram`, which take the place of both products."""
+    weights: Any = None
+    """Weights of the variants called in both samples, of chunks with missing calls."""
+    compared: Any = None
+    """Number of these variants."""
+    common_weights: Any = None
+    """Weights of the chunks without missing calls, a scalar."""
+    common: Any = None
+    """Number of variants of these chunks, a scalar."""
+
+
+def _tile(plan: Plan, chunks: Sequence[Any]) -> TileSums:
+    """Return the sums over some chunks of variants."""
     from genobit.grm.kernels import sums as kernels
 
     complete, others = _parted(plan, chunks)
@@ -289,7 +303,7 @@ def _tile(plan: Plan, chunks: Sequence[Any]) -> Sums:
     if corrected is not None:
         values = corrected if values is None else values + corrected
     if not plan.pairwise:
-        return products, values, None, None, None, None, digits
+        return TileSums(products, values, digits)
     every = complete + others
     partly = [chunk for chunk in every if (chunk.called < plan.samples).any()]
     wholly = [chunk for chunk in every if not (chunk.called < plan.samples).any()]
@@ -297,19 +311,19 @@ def _tile(plan: Plan, chunks: Sequence[Any]) -> Sums:
     compared = kernels.variants_compared(partly) if partly else None
     common = np.array(sum(chunk.weights.sum() for chunk in wholly), np.float64)
     number = np.array(sum((chunk.weights > 0).sum() for chunk in wholly), np.int64)
-    return products, values, weights, compared, common, number, digits
+    return TileSums(products, values, digits, weights, compared, common, number)
 
 
-def _total(sums: Sequence[Sums], position: int) -> Any:
-    """Return one of the sums over all groups, 0 if nothing was summed."""
-    parts = [array for array in (part[position] for part in sums) if array is not None]
-    return functools.reduce(np.add, parts) if parts else 0
+def _total(sums: Sequence[Sums]) -> TileSums:
+    """Return the sums over all groups, 0 where nothing was summed."""
+    parts = [[array for array in same if array is not None] for same in zip(*sums, strict=True)]
+    return TileSums(*(functools.reduce(np.add, same) if same else 0 for same in parts))
 
 
-def _without(totals: Sequence[Any], own: Sums | None, position: int) -> Any:
-    """Return the total, minus the part of a group that is left out."""
-    left_out = None if own is None else own[position]
-    return totals[position] if left_out is None else totals[position] - left_out
+def _without(totals: TileSums, own: Sums) -> TileSums:
+    """Return the totals, minus the sums of a group that is left out."""
+    pairs = zip(totals, own, strict=True)
+    return TileSums(*(total if part is None else total - part for total, part in pairs))
 
 
 def _finish(
@@ -321,21 +335,21 @@ def _finish(
     b: Sequence[NDArray[Any]],
     whole: Sequence[NDArray[Any]],
 ) -> NDArray[np.float64]:
-    totals = [_total(sums, position) for position in range(len(sums[0]))]
+    totals = _total(sums)
     counted, summed = ([x[group].sum(axis=0) for group in groups] for x in whole)
     # A single tile has no terms of samples: they follow from its products.
     shape = (len(a[0]), len(b[0])) if a else (plan.samples, plan.samples)
     out = np.empty((len(groups) * (1 + plan.pairwise), *shape))
     for k in range(len(groups)):
-        part = partial(_without, totals, sums[k] if leave_out else None)
+        part = _without(totals, sums[k]) if leave_out else totals
         kept = [g for g in range(len(groups)) if g != k or not leave_out]
         counts, scalars = (np.array(x)[kept].sum(axis=0) for x in (counted, summed))
         terms = [side[0][:, kept].sum(axis=1) for side in (a, b) if side]
         if not terms and counts[0]:
-            terms = 2 * [_terms_of_all(plan.samples, part(0), counts)]
+            terms = 2 * [_terms_of_all(plan.samples, part.counted, counts)]
         _relationship(plan, part, terms, counts, scalars, out[k])
         if plan.pairwise:
-            out[len(groups) + k] = part(3) + part(5)
+            out[len(groups) + k] = part.compared + part.common
     return out
 
 
@@ -354,7 +368,7 @@ def _terms_of_all(
 
 def _relationship(
     plan: Plan,
-    part: Any,
+    sums: TileSums,
     terms: Sequence[NDArray[Any]],
     counted: NDArray[np.int64],
     summed: NDArray[np.float64],
@@ -372,16 +386,16 @@ def _relationship(
         rows, columns = terms[0] + (squares - n * n * variants), terms[1]
         if not others:
             # All integers so far. The division is the only rounding while both are below 2^53.
-            exact_ratios(part(0), rows, columns, n * n, 2 * n * copies - squares, out)
+            exact_ratios(sums.counted, rows, columns, n * n, 2 * n * copies - squares, out)
             return
-        numerator = (part(0) * np.int64(n * n) + rows[:, None] + columns) / (n * n)
+        numerator = (sums.counted * np.int64(n * n) + rows[:, None] + columns) / (n * n)
     elif variants:
         rows = terms[0][:, None] + terms[1][None, :]
-        numerator = part(0) + rows + (summed[1] - variants)
-    numerator = numerator + (exact.total(part(6)) if plan.by_digits else part(1))
+        numerator = sums.counted + rows + (summed[1] - variants)
+    numerator = numerator + (exact.total(sums.digits) if plan.by_digits else sums.products)
     if plan.pairwise:
-        weights = part(3) if plan.counted else part(2)
-        denominator = weights + part(4)
+        weights = sums.compared if plan.counted else sums.weights
+        denominator = weights + sums.common_weights
     out[:] = ratio(np.broadcast_to(numerator, out.shape), denominator)
 
 
