@@ -41,7 +41,7 @@ from genobit.data import layouts
 from genobit.kendall import pairs as tau_pairs
 from genobit.io import resumable_zarr as streams
 from genobit.io.trees import Phylogeny
-from genobit.engine.schedule import pair_sums, streaming
+from genobit.engine.schedule import pair_sums, passes
 from genobit.epistasis.schedule import units as combination_units
 from genobit.pca import schedule as sample_products
 from genobit.engine.bits.layout import Layout, tail_mask
@@ -49,7 +49,7 @@ from genobit.engine.bits.layout import Layout, tail_mask
 # A tenth and less of what is right for a machine of some GiB.
 pair_sums.LEAF_BITS = 2**22
 sample_products.LEAF_CALLS = 2**21
-streaming.GROUP_BYTES = 2**22
+passes.GROUP_BYTES = 2**22
 combination_units.LINE_BYTES = 2**21
 tau_pairs.JOBS = 8
 

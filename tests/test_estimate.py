@@ -15,7 +15,7 @@ from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.data.estimates import NOT_ESTIMATED
 from genobit.engine.gemm.matrix_unit import usable
 from genobit.engine.gemm.speed import speed
-from genobit.engine.schedule.estimate import Estimate
+from genobit.engine.schedule.costs import Estimate
 from tests.cases import CASES, SOURCES, Case, called, name
 from tests.cohorts import cohort, random_calls
 from tests.laziness import raise_if_dask_computes

@@ -47,7 +47,7 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
     ValueError for other dimensions, a repeated name, or more than 64 states. An alignment in memory
     also raises for an unknown symbol, if its symbols are read.
     """
-    from genobit.engine.schedule.sites import whole_columns
+    from genobit.engine.schedule.passes import whole_columns
 
     if set(array.dims) != {TAXA, SITES}:
         dims = ", ".join(repr(str(dim)) for dim in array.dims) or "none"
@@ -110,7 +110,7 @@ def decided(
     >>> decided(text, None, None, "missing", ["a"])
     Coding(kind='standard', symbols=('1', 'A', 'C'), gap='missing', sets=None)
     """
-    from genobit.engine.schedule.sites import by_sites
+    from genobit.engine.schedule.passes import by_sites
 
     characters.check_alignment(values, kind, gap)
     seen = characters.SymbolCounts({}, None)
@@ -131,7 +131,7 @@ def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> character
 
 def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield first site and entries of each part, one in memory at a time."""
-    from genobit.engine.schedule.sites import one_by_one
+    from genobit.engine.schedule.passes import one_by_one
 
     if isinstance(values, np.ndarray):
         yield 0, values
@@ -143,7 +143,7 @@ def sets_by_sites(
     values: NDArray[Any] | da.Array, coding: Coding, taxa: Sequence[str]
 ) -> Iterator[NDArray[np.unsignedinteger]]:
     """Yield the state sets of an alignment in memory, or of each chunk in turn."""
-    from genobit.engine.schedule.sites import FEW, by_sites
+    from genobit.engine.schedule.passes import FEW, by_sites
 
     values, coding = coded(values, coding)
     if isinstance(values, np.ndarray):

@@ -24,7 +24,7 @@ from genobit.data.pairs.table import PairTable
 from genobit.engine.gemm.speed import speed
 from genobit.engine.own_words import SuggestsNames
 from genobit.engine.schedule.computing import threads
-from genobit.engine.schedule.estimate import Estimate
+from genobit.engine.schedule.costs import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -9,8 +9,7 @@ import numpy as np
 
 from genobit.data import aligning, model
 from genobit.data.checks import first_true
-from genobit.engine.schedule.blocks import ordered
-from genobit.engine.schedule.tiles import whole_rows
+from genobit.engine.schedule.tiles import ordered, whole_rows
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -215,8 +215,8 @@ def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str
     import dask.array as da
 
     from genobit.data.guards.planes import guarded_plane
-    from genobit.engine.schedule.blocks import in_chunks
     from genobit.engine.schedule.planes import sound
+    from genobit.engine.schedule.tiles import in_chunks
 
     planes = {}
     for name in plane_names(ds, layout):

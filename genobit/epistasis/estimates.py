@@ -8,7 +8,7 @@ from genobit.data.estimates import Call, estimate
 from genobit.epistasis.preparation import prepared
 
 if TYPE_CHECKING:
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate
 
 SINGLE = 1e9
 """Genotypes of single variants that one core counts per second (Zen 5)."""

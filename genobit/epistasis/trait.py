@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genobit.engine.schedule.blas import one_blas_thread
+from genobit.engine.schedule.computing import one_blas_thread
 from genobit.epistasis.search import Columns, Prepared
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from genobit.data.haploid import as_diploid
 from genobit.engine.schedule import costs
 
 if TYPE_CHECKING:
-    from genobit.engine.schedule.costs import TileCosts
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate, TileCosts
     from genobit.engine.schedule.pair_sums import SampleChunks
 
 COUNTED = {"king", "ibs"}

@@ -9,7 +9,8 @@ import numpy as np
 
 from genobit.data.pairs.parts import Columns
 from genobit.engine.schedule.batches import in_groups
-from genobit.engine.schedule.graphs import Grid, TaskRef, upper
+from genobit.engine.schedule.dask_private import TaskRef
+from genobit.engine.schedule.graphs import Grid, upper
 from genobit.engine.schedule.tiles import along_of
 from genobit.grm.kinship import degree_of, king
 

@@ -10,7 +10,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 
-from genobit.engine.schedule.blas import one_blas_thread
+from genobit.engine.schedule.computing import one_blas_thread
 from genobit.engine.schedule.pair_sums import SampleChunks, Sums, planes_of, sample_sums
 from genobit.grm.sums import GRMSums, ratio, values_of
 

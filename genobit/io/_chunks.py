@@ -11,7 +11,7 @@ import numpy as np
 
 from genobit.data import model
 from genobit.data.checks import is_whole
-from genobit.engine.schedule.blocks import from_reader
+from genobit.engine.schedule.tiles import from_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

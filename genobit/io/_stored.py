@@ -17,7 +17,7 @@ from genobit.data.guards.damage import named_failure
 from genobit.data.labels import decoded
 from genobit.data.text import LazyLabel, lazily
 from genobit.engine.options import require_fits
-from genobit.engine.schedule.blocks import from_reader
+from genobit.engine.schedule.tiles import from_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -21,7 +21,7 @@ from genobit.data.matching import (
 from genobit.data.merging import MISSING, Merged
 from genobit.engine.bits.layout import Layout
 from genobit.engine.own_words import own_words
-from genobit.engine.schedule import cohorts
+from genobit.engine.schedule import planes as lazy
 from genobit.engine.schedule.packing import joined_planes
 from genobit.io._chunks import variant_chunks
 from genobit.io._filters import with_same_filters
@@ -184,7 +184,7 @@ def _add_calls(merged: Merged, given: list[xr.Dataset]) -> None:
     for k, each in enumerate(calls):
         data = _taken(merged, each, k, -1)
         if merged.cohorts is not None:
-            data = cohorts.recoded(data, merged.cohorts.codes[k])
+            data = lazy.recoded(data, merged.cohorts.codes[k])
         lacking = ploidy - data.shape[2]
         if lacking:
             data = da.pad(data, ((0, 0), (0, 0), (0, lacking)), constant_values=-2)
@@ -238,7 +238,7 @@ def _add_field(merged: Merged, name: str, given: list[xr.DataArray | None]) -> N
 def _taken(merged: Merged, values: xr.DataArray, k: int, missing: Any) -> da.Array:
     """Return the values of Dataset k for the matched members, in chunks of all samples."""
     axis = values.get_axis_num(merged.across)
-    return cohorts.taken(values.chunk().data, merged.places[k], axis, missing)
+    return lazy.taken(values.chunk().data, merged.places[k], axis, missing)
 
 
 def _side_by_side(
@@ -246,7 +246,7 @@ def _side_by_side(
 ) -> da.Array:
     """Return arrays joined along the dimension; cohorts get the same chunks of variants."""
     if merged.dim == model.VARIANTS:
-        return cohorts.joined_rows(arrays, parts)
+        return lazy.joined_rows(arrays, parts)
     row = sum(int(np.prod(array.shape[1:])) * array.dtype.itemsize for array in arrays)
     chunks = variant_chunks("auto", arrays[0].shape[0], row)
     return da.concatenate([array.rechunk({0: chunks}) for array in arrays], axis=1)
@@ -307,7 +307,7 @@ def _report(merged: Merged) -> str:
 
 def _planes(calls: xr.DataArray, layout: Layout, chunk: int | None) -> DaskPlanes | None:
     """Return the planes of the files that are joined along variants; see `packer.FILE_PLANES`."""
-    parts = cohorts.parts_of(calls.data) if isinstance(calls.data, da.Array) else None
+    parts = lazy.parts_of(calls.data) if isinstance(calls.data, da.Array) else None
     if parts is None or layout.rows != model.VARIANTS:
         return None
     planes = [packer.file_planes(part, layout, chunk) for part in parts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, cast
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -12,6 +13,8 @@ import xarray as xr
 from genobit.data import columns as table_columns
 from genobit.data.labels import text
 from genobit.engine.own_words import own_words
+from genobit.engine.schedule.dask_private import Task
+from genobit.engine.schedule.names import named_layer
 from genobit.engine.spelling import did_you_mean
 from genobit.io.tables import frame_of
 
@@ -27,6 +30,8 @@ _WIDE = 10
 """Columns for each row from which a frame may be transposed."""
 _OBSERVED = {"cell", "cells", "iid", "patient", "patients", "sample", "sample_id", "samples"}
 """Names of an index of observations."""
+CHUNK_BYTES = 2**26
+"""Most bytes of a dense chunk, unless one row is larger."""
 
 
 @own_words
@@ -227,9 +232,7 @@ def _of_anndata(given: Any, layer: str | None) -> tuple[Any, tuple[_Labels, _Lab
     matrix = given.X if layer is None else given.layers[layer]
     names = (text(np.asarray(given.var_names)), text(np.asarray(given.obs_names)))
     if hasattr(matrix, "tocsc"):
-        from genobit.engine.schedule.columns import dense_rows
-
-        return dense_rows(matrix), names
+        return _dense_rows(matrix), names
     if hasattr(matrix, "map_blocks"):
         if hasattr(matrix._meta, "toarray"):
             meta = np.empty((0, 0), matrix.dtype)
@@ -240,6 +243,49 @@ def _of_anndata(given: Any, layer: str | None) -> tuple[Any, tuple[_Labels, _Lab
         msg = f"the AnnData object has {kind}: load it with adata.to_memory(), or name a layer"
         raise TypeError(msg)
     return matrix.T, names
+
+
+def _dense_rows(matrix: Any) -> da.Array:
+    """Return the transpose of a scipy matrix (n, rows) as a lazy dense array (rows, n).
+
+    A task holds only the entries of its own columns.
+    """
+    columns = matrix.tocsc(copy=False)
+    if not columns.has_canonical_format:
+        columns = columns.copy()
+        columns.sum_duplicates()
+    n, rows = columns.shape
+    step = max(1, CHUNK_BYTES // max(1, n * columns.dtype.itemsize))
+    sizes = tuple(min(step, rows - start) for start in range(0, max(rows, 1), step))
+    parts = (columns.data, columns.indices, columns.indptr)
+    name, graph = named_layer("genobit-dense", _dense_tasks, *parts, n, sizes)
+    return da.Array(graph, name, (sizes, (n,)), columns.dtype)
+
+
+def _dense_tasks(
+    name: str,
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n: int,
+    sizes: tuple[int, ...],
+) -> dict[Any, Any]:
+    tasks: dict[Any, Any] = {}
+    start = 0
+    for k, size in enumerate(sizes):
+        bounds = indptr[start : start + size + 1]
+        entries = slice(int(bounds[0]), int(bounds[-1]))
+        key = (name, k, 0)
+        tasks[key] = Task(key, _dense, data[entries], indices[entries], np.diff(bounds), n)
+        start += size
+    return tasks
+
+
+def _dense(data: NDArray[Any], indices: NDArray[Any], counts: NDArray[Any], n: int) -> NDArray[Any]:
+    """Return rows (len(counts), n) with their entries in place, zero elsewhere."""
+    out = np.zeros((counts.size, n), data.dtype)
+    out[np.repeat(np.arange(counts.size), counts), indices] = data
+    return out
 
 
 def _toarray(block: Any) -> NDArray[Any]:

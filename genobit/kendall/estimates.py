@@ -20,7 +20,7 @@ from genobit.kendall.variables import of_planes, of_values
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate
     from genobit.kendall.kernels.tiles import TileSpec
     from genobit.kendall.matrix import Variables
 

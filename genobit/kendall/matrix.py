@@ -27,7 +27,7 @@ import numpy as np
 
 from genobit.data.checks import check_integer, check_one_of
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.blocks import as_rows
+from genobit.engine.schedule.tiles import as_rows
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:

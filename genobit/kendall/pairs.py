@@ -19,8 +19,16 @@ from genobit.data.checks import check_number
 from genobit.data.pairs.parts import Parts, identity
 from genobit.engine.options import get_options, in_units, more_than
 from genobit.engine.progress import bar
-from genobit.engine.schedule import triangle
-from genobit.engine.schedule.batches import JOBS, Batch, in_batches, seconds_of_pair
+from genobit.engine.schedule.batches import (
+    JOBS,
+    Batch,
+    batches_of,
+    count_jobs,
+    in_batches,
+    seconds_of_pair,
+    shares,
+    tiles_of,
+)
 from genobit.engine.schedule.computing import threads
 from genobit.engine.schedule.costs import check_time, surely_short
 from genobit.engine.schedule.tiles import whole_rows
@@ -176,9 +184,9 @@ class SearchParts(Parts):
         self.query = query.checked()
         chunks = planes[0].chunks[0]
         worker, workers = self.query.share
-        self._jobs = triangle.shares(triangle.jobs(len(chunks)), workers)[worker]
+        self._jobs = shares(count_jobs(len(chunks)), workers)[worker]
         self.pairs = _pairs(self._jobs, chunks)
-        self._parts = list(triangle.batches(self._jobs, JOBS))
+        self._parts = list(batches_of(self._jobs, JOBS))
         self.count = len(self._parts) if self.query.fdr is None else 1
         self.tasks = len(self._jobs) + sum(len(plane.__dask_graph__()) for plane in planes)
         self._function = partial(_reduced, function=function, query=self.query)
@@ -314,7 +322,7 @@ def _pairs(jobs: range, chunks: tuple[int, ...]) -> int:
     """Count the pairs of different variables in the tiles of some jobs."""
     return sum(
         chunks[y] * (chunks[y] - 1) // 2 if x == y else chunks[y] * chunks[x]
-        for y, x in triangle.tiles_of(jobs, len(chunks))
+        for y, x in tiles_of(jobs, len(chunks))
     )
 
 

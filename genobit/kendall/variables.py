@@ -11,7 +11,7 @@ import numpy as np
 
 from genobit.engine.bits.layout import CALLED, unpack_bits
 from genobit.engine.options import get_options
-from genobit.engine.schedule.blocks import ordered
+from genobit.engine.schedule.tiles import ordered
 from genobit.kendall.matrix import Variables
 
 if TYPE_CHECKING:

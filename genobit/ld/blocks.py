@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data.windows import parse_window
-from genobit.engine.schedule.blocks import as_rows, ordered
-from genobit.engine.schedule.windows import in_windows
+from genobit.engine.schedule.passes import in_windows
+from genobit.engine.schedule.tiles import as_rows, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

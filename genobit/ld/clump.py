@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.engine.schedule.streaming import row_windows
+from genobit.engine.schedule.passes import row_windows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

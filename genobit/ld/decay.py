@@ -26,7 +26,7 @@ import numpy as np
 from genobit.data.checks import is_whole
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.batches import in_groups
-from genobit.engine.schedule.blocks import as_rows, ordered
+from genobit.engine.schedule.tiles import as_rows, ordered
 from genobit.engine.spelling import did_you_mean
 from genobit.ld.matrix import check_statistic
 

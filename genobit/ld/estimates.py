@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate
 
 PRODUCTS = {
     ("haplotype", False): 1e12,

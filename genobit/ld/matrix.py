@@ -28,7 +28,7 @@ import numpy as np
 from genobit.data.model import VARIANT_CONTIG
 from genobit.data.pairs.parts import Columns
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.blocks import as_rows, ordered
+from genobit.engine.schedule.tiles import as_rows, ordered
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data.pairs.parts import Columns, as_frame
-from genobit.engine.schedule.blocks import ordered
-from genobit.engine.schedule.graphs import Grid, List, Sources, TaskRef, full, sources
-from genobit.engine.schedule.tiles import along_of, whole_rows
+from genobit.engine.schedule.dask_private import List, TaskRef
+from genobit.engine.schedule.graphs import Grid, Sources, full, sources
+from genobit.engine.schedule.tiles import along_of, ordered, whole_rows
 from genobit.ld.matrix import check_statistic, pairs_tile, taken
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.engine.schedule.streaming import row_chunks
+from genobit.engine.schedule.passes import row_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,8 +15,8 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.blocks import as_rows, ordered
 from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.tiles import as_rows, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

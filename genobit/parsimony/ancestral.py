@@ -15,7 +15,7 @@ from genobit.data.characters import Characters, sets_in
 from genobit.data.checks import check_one_of
 from genobit.data.coded_text import coded
 from genobit.data.topology import children
-from genobit.engine.schedule.sites import by_sites
+from genobit.engine.schedule.passes import by_sites
 from genobit.parsimony.kernels import hartigan
 from genobit.parsimony.kernels.planes import weight_planes
 from genobit.parsimony.lengths import columns

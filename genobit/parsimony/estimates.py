@@ -12,7 +12,7 @@ from genobit.data.alignment import alignment_of
 from genobit.data.estimates import Call, estimate
 
 if TYPE_CHECKING:
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate
 
 READ = 1e8
 """Characters of an alignment that are read per second."""

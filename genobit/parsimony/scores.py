@@ -14,7 +14,7 @@ import numpy as np
 
 from genobit.data.characters import Characters, sets_in
 from genobit.data.coded_text import coded
-from genobit.engine.schedule.sites import by_sites
+from genobit.engine.schedule.passes import by_sites
 from genobit.parsimony import lengths as parsimony
 from genobit.parsimony.kernels import change_bounds
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from genobit.data import model
 from genobit.data.alphabets import GAP, MISSING, symbols_of
-from genobit.engine.schedule.sites import by_sites, whole_columns
+from genobit.engine.schedule.passes import by_sites, whole_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from genobit.data.characters import sets_in
 from genobit.data.coded_text import coded
 from genobit.engine.options import get_options, more_than
 from genobit.engine.schedule.memory_mapped import PlaneFile
-from genobit.engine.schedule.sites import by_sites
+from genobit.engine.schedule.passes import by_sites
 from genobit.parsimony.kernels.patterns import Drawn, different
 
 if TYPE_CHECKING:

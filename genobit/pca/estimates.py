@@ -14,7 +14,7 @@ from genobit.data.haploid import as_diploid
 from genobit.pca import components as pca_components
 
 if TYPE_CHECKING:
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate
 
 GRAM = 3e10
 """Products of pairs of samples per second, of standardised dosages."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.engine.schedule.blas import one_blas_thread
+from genobit.engine.schedule.computing import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

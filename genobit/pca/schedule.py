@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.blas import one_blas_thread
+from genobit.engine.schedule.computing import one_blas_thread
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.pair_sums import SampleChunks, planes_of, sample_sums
 

@@ -11,7 +11,7 @@ from genobit.data.aligning import populations_of
 from genobit.data.estimates import Call, Genotypes, estimate, lazy
 
 if TYPE_CHECKING:
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate
 
 CALLS = 4e9
 """Calls counted per second."""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.blocks import joined, ordered
-from genobit.engine.schedule.graphs import Key, List, Task, TaskRef
+from genobit.engine.schedule.dask_private import List, Task, TaskRef
+from genobit.engine.schedule.graphs import Key
 from genobit.engine.schedule.names import named_layer
 from genobit.engine.schedule.packing import stack_of
-from genobit.engine.schedule.tiles import whole_rows
+from genobit.engine.schedule.tiles import joined, ordered, whole_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

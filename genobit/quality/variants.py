@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.engine.schedule.blocks import as_rows
+from genobit.engine.schedule.tiles import as_rows
 from genobit.quality import schedule
 from genobit.quality.sets import PAIRS, PRESENT, SINGLES, TESTED, SampleSets
 

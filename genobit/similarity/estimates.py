@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from genobit.data.estimates import Call, lazy, product_line
 
 if TYPE_CHECKING:
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate
 
 BITS = 4e11
 """Bits of pairs per second."""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import genobit as gb
-from genobit.engine.schedule import columns as schedule
+from genobit.io import measurements as module
 from tests.laziness import raise_if_dask_computes
 
 
@@ -236,7 +236,7 @@ def test_anndata__is_transposed_with_its_names(name: str) -> None:
 def test_sparse__becomes_dense_by_parts(
     monkeypatch: pytest.MonkeyPatch, form: str, rows: int
 ) -> None:
-    monkeypatch.setattr(schedule, "CHUNK_BYTES", rows * 8 * 8)
+    monkeypatch.setattr(module, "CHUNK_BYTES", rows * 8 * 8)
     dense = np.random.default_rng(3).integers(0, 3, (8, 7)) * 0.5
     dense[:, 2] = 0
     matrix = getattr(scipy.sparse, form)(dense)

@@ -12,8 +12,8 @@ import dask.array as da
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
-from genobit.engine.schedule.blocks import from_reader
 from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.tiles import from_reader
 
 if TYPE_CHECKING:
     import zarr

@@ -14,10 +14,9 @@ from dask.delayed import Delayed
 from genobit.data.labels import by_value, text
 from genobit.engine.files import disk_full_named
 from genobit.engine.schedule.batches import in_groups
-from genobit.engine.schedule.checkpoints import TEMPORARY, digest
+from genobit.engine.schedule.checkpoints import TEMPORARY, digest, digest_of_chunks
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.graphs import at_a_time
-from genobit.engine.schedule.identity import digest_of_chunks
 from genobit.engine.schedule.names import named_layer
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ class Genotypes:
 def genotypes(ds: xr.Dataset, *, look: bool = True) -> Genotypes | None:
     """Return a summary of the genotypes, or None if the Dataset has none.
 
-    Only a few chunks of lazy genotypes are computed (`genobit.engine.schedule.peek`), and no
+    Only a few chunks of lazy genotypes are computed (`genobit.data.summary.peek`), and no
     genotypes are read unless ``look``.
     """
     layout = layouts.layout_of(ds)
@@ -109,7 +109,7 @@ def _reduced(counts: NDArray[np.int64] | None) -> tuple[float, float, NDArray[np
 
 
 def _counts_of_calls(calls: xr.DataArray) -> NDArray[np.int64] | None:
-    from genobit.engine.schedule.peek import peek
+    from genobit.data.summary.peek import peek
 
     found = peek([calls.transpose(model.VARIANTS, model.SAMPLES, ...).data], _count_calls)
     return None if found is None else np.concatenate(found.seen)
@@ -124,7 +124,7 @@ def _count_calls(calls: NDArray[np.int8]) -> NDArray[np.int64]:
 def _counts_of_planes(
     planes: list[xr.DataArray], layout: Layout, sizes: Any
 ) -> NDArray[np.int64] | None:
-    from genobit.engine.schedule.peek import peek
+    from genobit.data.summary.peek import peek
 
     values = len(layout.planes)
     if layout.rows == model.VARIANTS:

@@ -11,9 +11,9 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.bits.layout import words_for
-from genobit.engine.schedule.blocks import joined
 from genobit.engine.schedule.costs import edge_of_samples
 from genobit.engine.schedule.pair_sums import SampleChunks
+from genobit.engine.schedule.tiles import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,32 +16,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-
-# Private to dask, which converts tasks of every other form to these. No other file imports them.
-from dask._task_spec import DataNode, List, Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 
 from genobit.engine.schedule.computing import in_this_process
+from genobit.engine.schedule.dask_private import List, Task, TaskRef
 from genobit.engine.schedule.names import layer_name, with_layer
 
 if TYPE_CHECKING:
     import dask.array as da
     from numpy.typing import NDArray
-
-__all__ = [
-    "DataNode",
-    "Grid",
-    "Key",
-    "List",
-    "Sources",
-    "Task",
-    "TaskRef",
-    "Tasks",
-    "at_a_time",
-    "full",
-    "sources",
-    "upper",
-]
 
 Key = tuple[Any, ...]
 Sources = tuple[tuple[str, int], ...]

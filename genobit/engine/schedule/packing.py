@@ -12,9 +12,10 @@ import numpy as np
 
 from genobit.engine.bits.layout import CALLED, Layout, words_for
 from genobit.engine.options import get_options
-from genobit.engine.schedule.blocks import joined
-from genobit.engine.schedule.graphs import Grid, Task, TaskRef, full
+from genobit.engine.schedule.dask_private import Task, TaskRef
+from genobit.engine.schedule.graphs import Grid, full
 from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.tiles import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import dask.array as da
 
 from genobit.engine.schedule.computing import in_this_process, threads
-from genobit.engine.schedule.graphs import Grid, List, Sources, Task, TaskRef, Tasks, full
+from genobit.engine.schedule.dask_private import List, Task, TaskRef
+from genobit.engine.schedule.graphs import Grid, Sources, Tasks, full
 from genobit.engine.schedule.names import layer_name
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ import numpy as np
 
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.schedule.computing import in_this_process, threads
-from genobit.engine.schedule.costs import check_time, surely_short
-from genobit.engine.schedule.estimate import Estimate
+from genobit.engine.schedule.costs import Estimate, check_time, surely_short
 from genobit.engine.schedule.memory_mapped import in_memory
 from genobit.epistasis.schedule.units import LONGEST, blocks
 from genobit.epistasis.schedule.waves import largest_wave

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.engine.schedule.estimate import Estimate
+    from genobit.engine.schedule.costs import Estimate
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.schedule.variants import Scope
 

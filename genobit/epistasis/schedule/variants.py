@@ -23,12 +23,11 @@ from genobit.engine.bits.layout import words_for
 from genobit.engine.bits.planes import all_called
 from genobit.engine.bits.words import count_rows
 from genobit.engine.options import get_options
-from genobit.engine.schedule import streaming
-from genobit.engine.schedule.blocks import as_rows, ordered
+from genobit.engine.schedule import passes
 from genobit.engine.schedule.checkpoints import digest
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.memory_mapped import PlaneFile, taken
-from genobit.engine.schedule.tiles import whole_rows
+from genobit.engine.schedule.tiles import as_rows, ordered, whole_rows
 from genobit.epistasis.kernels.scope import Distances, between, within
 from genobit.epistasis.kernels.tables import Classes, by_class
 
@@ -89,7 +88,7 @@ def _spilled(parts: Sequence[Any], rows: Sequence[int], sizes: tuple[int, ...]) 
     starts = np.concatenate([[0], np.cumsum(rows)]).tolist()
     shapes = [(3, starts[-1], words_for(size)) for size in sizes]
     chunk = 24 * max(rows) * sum(words for *_, words in shapes)
-    together = max(1, streaming.GROUP_BYTES // max(chunk, 1))
+    together = max(1, passes.GROUP_BYTES // max(chunk, 1))
     folder: Any = get_options().spill_to
     complete: list[bool] = []
     with ExitStack() as stack:

@@ -15,7 +15,8 @@ import dask.array as da
 import numpy as np
 
 from genobit.data import packer
-from genobit.engine.schedule.graphs import Task, Tasks
+from genobit.engine.schedule.dask_private import Task
+from genobit.engine.schedule.graphs import Tasks
 from genobit.engine.schedule.packing import pack_file, row_chunk
 from genobit.io.kernels.vcf_text import SHORT, STATUS
 from genobit.io.vcf_files.blocks import text_at

@@ -10,7 +10,7 @@ import xarray as xr
 
 from genobit.data import model, packed
 from genobit.engine.bits.layout import PREFIX, Layout, unpack_bits
-from genobit.engine.schedule.blocks import as_rows, joined, ordered
+from genobit.engine.schedule.tiles import as_rows, joined, ordered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

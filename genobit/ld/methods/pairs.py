@@ -106,8 +106,8 @@ class LDPairsMethods:
         from genobit.data.pairs.table import SORTED_BY, PairTable
         from genobit.data.selection import names_along
         from genobit.data.selection_by_label import positions
-        from genobit.engine.schedule.blocks import ordered
-        from genobit.engine.schedule.windows import in_rows, wide_rows
+        from genobit.engine.schedule.passes import in_rows, wide_rows
+        from genobit.engine.schedule.tiles import ordered
         from genobit.ld import matrix
         from genobit.ld.partners import partner_tiles
 

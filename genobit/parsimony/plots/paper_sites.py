@@ -14,7 +14,7 @@ from genobit.data.characters import Coding
 from genobit.data.checks import is_whole
 from genobit.data.labels import text
 from genobit.data.topology import children, tips
-from genobit.engine.schedule.sites import whole_columns
+from genobit.engine.schedule.passes import whole_columns
 from genobit.parsimony.ancestral import SAMPLED
 from genobit.parsimony.lengths import indices
 from genobit.parsimony.plots.states import DARK, UNSURE, colours_of_states, members, site_index

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit import EpistasisLimits
-from genobit.engine.schedule import streaming
+from genobit.engine.schedule import passes
 from genobit.engine.schedule.memory_mapped import Mapped, PlaneFile, in_memory, opened, taken
 from genobit.epistasis.schedule import units
 from genobit.epistasis.schedule.search import CombinationSearch
@@ -50,7 +50,7 @@ def test_planes_of_a_file__are_those_of_memory(
     planes, layout = planes_of(dosage, chunk)
     expected = gathered(planes, layout, classes, 2)
     with pytest.MonkeyPatch.context() as patch, gb.set_options(eager_limit=1, spill_to=folder):
-        patch.setattr(streaming, "GROUP_BYTES", group)
+        patch.setattr(passes, "GROUP_BYTES", group)
         found = gathered(planes, layout, classes, 2)
     assert found.sizes == expected.sizes
     assert found.complete == (incomplete in {"none", "left out"})

@@ -10,7 +10,7 @@ import pytest
 from genobit.engine.bits.layout import Layout
 from genobit.engine.options import set_options
 from genobit.engine.schedule import packing
-from genobit.engine.schedule.blocks import joined
+from genobit.engine.schedule.tiles import joined
 from tests.cohorts import random_calls
 from tests.laziness import raise_if_dask_computes
 from tests.reference import dosages, words_of

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.schedule import tiles, written_once
-from genobit.engine.schedule.graphs import DataNode
+from genobit.engine.schedule.dask_private import DataNode
 from genobit.engine.schedule.written_once import Place, Result, is_square
 
 Chunks = tuple[int, ...]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.bits.layout import Layout
-from genobit.engine.schedule.estimate import Estimate
+from genobit.engine.schedule.costs import Estimate
 from genobit.epistasis.arguments import Limits, SearchSpec
 from genobit.epistasis.kernels.search import Best, search
 from genobit.epistasis.schedule.search import CombinationSearch, Run, SearchError

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from genobit.engine.schedule.identity import digest_of_inputs
+from genobit.engine.schedule.checkpoints import digest_of_inputs
 from tests.cohorts import cohort, random_calls
 
 FREQUENCY = np.full(200, 0.3)

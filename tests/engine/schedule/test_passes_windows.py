@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import genobit as gb
-from genobit.engine.schedule.blocks import in_chunks
-from genobit.engine.schedule.windows import WIDE_ROWS, in_rows, wide_rows
+from genobit.engine.schedule.passes import WIDE_ROWS, in_rows, wide_rows
+from genobit.engine.schedule.tiles import in_chunks
 from tests.cohorts import cohort, random_calls
 
 

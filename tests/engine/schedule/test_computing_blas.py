@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from genobit.engine.gemm import standardised
-from genobit.engine.schedule.blas import one_blas_thread
+from genobit.engine.schedule.computing import one_blas_thread
 from genobit.grm.kernels import sums
 from tests.cohorts import cohort, random_calls
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from genobit.data import packed
-from genobit.engine.schedule.streaming import row_chunks
+from genobit.engine.schedule.passes import row_chunks
 from tests.cohorts import cohort, random_calls
 
 
