@@ -89,7 +89,7 @@ bounds: $(VENV)/.developer ## the unit tests with each access of a kernel checke
 	GENOBIT_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake \
 	  -m "not (benchmark or browser or notebook or slow)"
 
-# Python takes a thousand times as long, so these are smaller (tests/sized.py).
+# Python takes a thousand times as long, so these are smaller (tests/helpers/sized.py).
 plain: $(VENV)/.developer ## the tests of kernels as plain Python, without compilation
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 $(IN_FILES) -p no:nbmake -m "not slow" \
 	  tests/engine/simd tests/engine/bits tests/engine/gemm tests/*/kernels \

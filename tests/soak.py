@@ -3,7 +3,7 @@
     python -m tests.soak --minutes 30
 
 Each round draws an analysis, a cohort, how it is cut, a scheduler and a kernel, and compares with
-the twins of `tests.reference` or another program. The seed of a round that fails is printed:
+the twins of `tests.helpers.reference` or another program. It prints the seed of a round that fails:
 ``--seed``, with the other arguments as they were, repeats it alone. At the end: rounds and failures
 of each analysis, and resident memory, which is to be flat once each ran a few times.
 """
@@ -29,15 +29,9 @@ import xarray as xr
 
 import genobit as gb
 from genobit.io.trees import Phylogeny, read_trees
-from tests.cohorts import cohort, mosaic_calls, random_calls
 from tests.epistasis.test_search import SCORES, assert_ranked, every_table
-from tests.kendall.test_pairs import all_pairs, expression
-from tests.ld.test_decay import direct
-from tests.ld.test_sites import alignment, letters
-from tests.ld.test_sites import twin as finite_sites
-from tests.parsimony.test_search import simulated
-from tests.pca import test_components as pca
-from tests.reference import (
+from tests.helpers.cohorts import cohort, mosaic_calls, random_calls
+from tests.helpers.reference import (
     banded,
     clumped,
     coupled_double_heterozygotes,
@@ -55,8 +49,14 @@ from tests.reference import (
     relatives_matrices,
     window_pairs,
 )
+from tests.helpers.trees import random_parents
+from tests.kendall.test_pairs import all_pairs, expression
+from tests.ld.test_decay import direct
+from tests.ld.test_sites import alignment, letters
+from tests.ld.test_sites import twin as finite_sites
+from tests.parsimony.test_search import simulated
+from tests.pca import test_components as pca
 from tests.similarity.test_measures import prints, rows_of, twin
-from tests.trees import random_parents
 
 Check = Callable[[np.random.Generator], None]
 LINKAGE = {"rtol": 1e-6, "atol": 1e-7}

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.cohorts import TAILS, cohort, random_calls
-from tests.io.test_plink import write_fileset
-from tests.laziness import raise_if_dask_computes
-from tests.reference import (
+from tests.helpers.cohorts import TAILS, cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.reference import (
     banded,
     bits_of,
     dosages,
@@ -25,6 +24,7 @@ from tests.reference import (
     window_pairs,
     words_of,
 )
+from tests.io.test_plink import write_fileset
 
 # One rounding to float32 (2**-24); the oracle's float64 sums are good to 1e-12.
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-7}

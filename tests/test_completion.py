@@ -7,7 +7,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
-from tests.cases import CASES, SOURCES, Case, called, name
+from tests.helpers.cases import CASES, SOURCES, Case, called, name
 
 ALWAYS = {"plot", "to_zarr"}
 """Methods of every result."""

@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from tests.cases import CASES, SOURCES, Case, called, name
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cases import CASES, SOURCES, Case, called, name
+from tests.helpers.cohorts import cohort, random_calls
 
 VARIANTS, SAMPLES = 30, 20
 

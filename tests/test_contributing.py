@@ -13,8 +13,8 @@ import pytest
 from genobit.accessor import GenobitDatasetAccessor
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.pairwise.statistic import band, square
-from tests.cohorts import cohort, random_calls
-from tests.reference import dosages, words_of
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.reference import dosages, words_of
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "contributing.md"

@@ -16,9 +16,9 @@ from genobit.data.estimates import NOT_ESTIMATED
 from genobit.engine.gemm.matrix_unit import usable
 from genobit.engine.gemm.speed import speed
 from genobit.engine.schedule.costs import Estimate
-from tests.cases import CASES, SOURCES, Case, called, name
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.cases import CASES, SOURCES, Case, called, name
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 from tests.ld.test_sites import alignment, letters
 
 READING = {

@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 
 import genobit
 from genobit.engine.extras import EXTRAS, REQUIREMENTS, install_command, needed_by, require
-from tests.programs import run
+from tests.helpers.programs import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genobit.engine.options import _lock, get_options, set_options
-from tests.programs import run
+from tests.helpers.programs import run
 
 if TYPE_CHECKING:
     from pathlib import Path

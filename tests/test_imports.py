@@ -10,7 +10,7 @@ from pathlib import Path
 import xarray as xr
 
 import genobit
-from tests.programs import run
+from tests.helpers.programs import run
 
 ROOT = Path(__file__).parents[1]
 HEAVY = (

@@ -9,8 +9,8 @@ import dask
 import pytest
 
 import genobit as gb
-from tests.every import assert_same, everything, small_tiles
-from tests.sized import KERNELS
+from tests.helpers.every import assert_same, everything, small_tiles
+from tests.helpers.sized import KERNELS
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled("takes minutes as plain Python")]
 

@@ -27,7 +27,7 @@ import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.data.estimates import NOT_ESTIMATED
 from genobit.engine.schedule.names import layer_name
-from tests.cases import (
+from tests.helpers.cases import (
     CASES,
     NO_RESULT,
     SOURCES,
@@ -38,7 +38,7 @@ from tests.cases import (
     computed,
     name,
 )
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 from tests.io.test_bgen import write as write_bgen
 from tests.io.test_bgen_calls import random_probabilities
 from tests.io.test_plink import write_fileset

@@ -29,7 +29,7 @@ from genobit.launcher.explore import Explore, ExploreArray
 from genobit.launcher.figures import RESULTS
 from genobit.visual.figure import Figure
 from genobit.visual.results import result_of
-from tests.cohorts import mosaic_calls
+from tests.helpers.cohorts import mosaic_calls
 
 TEXT: dict[str, Callable[[list[str]], Any]] = {
     "object": lambda texts: np.array(texts, object),

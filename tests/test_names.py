@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 from tests.kendall.test_pairs import expression
 from tests.similarity.test_measures import prints, rows_of
 

@@ -19,8 +19,8 @@ import xarray as xr
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.engine.synonyms import ABSENT, SYNONYMS
-from tests.cohorts import cohort, random_calls
-from tests.every import everything
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.every import everything
 from tests.test_vocabulary import functions, methods, users
 
 

@@ -15,8 +15,8 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from tests.programs import either_plink
-from tests.reference import dosages
+from tests.helpers.programs import either_plink
+from tests.helpers.reference import dosages
 
 pytestmark = pytest.mark.compiled("every analysis, of 30,000 calls")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import genobit as gb
-from tests.cases import CASES, SOURCES, Case, called, name
+from tests.helpers.cases import CASES, SOURCES, Case, called, name
 
 INPUTS = {
     *("alignment", "filter", "genetic_map", "indexed", "isel", "join", "mask_calls", "pack"),

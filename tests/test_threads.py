@@ -16,7 +16,7 @@ import pytest
 from dask.callbacks import Callback
 
 import genobit as gb
-from tests.cases import CASES, SOURCES, Case, called, computed, name, packed, sick, taxa
+from tests.helpers.cases import CASES, SOURCES, Case, called, computed, name, packed, sick, taxa
 
 THREADS = 8
 

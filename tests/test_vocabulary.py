@@ -17,7 +17,7 @@ import xarray as xr
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.data.plotting import DatasetPlot
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 Parameters = dict[str, inspect.Parameter]
 

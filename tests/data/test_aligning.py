@@ -17,7 +17,7 @@ import xarray as xr
 import genobit as gb
 from genobit import explore, plots
 from genobit.data import aligning, labels
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 N = 14
 """Variants, samples and sites, so that a mask along another dimension has the right length."""

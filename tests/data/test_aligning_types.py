@@ -16,8 +16,8 @@ import xarray as xr
 
 from genobit.data import aligning
 from genobit.data.columns import values as plain
-from tests.cohorts import cohort, random_calls
 from tests.data.test_aligning import CASES, NAME_OF, Case, given, labelled, mask
+from tests.helpers.cohorts import cohort, random_calls
 
 NULLABLE = {"b": "boolean", "i": "Int64", "f": "Float64", "O": "string"}
 ARROW = {"b": pa.bool_(), "i": pa.int64(), "f": pa.float64(), "O": pa.string()}

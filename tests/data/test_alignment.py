@@ -20,8 +20,8 @@ from genobit.io.trees import Phylogeny
 from genobit.parsimony.methods.lengths import alignment_of
 from genobit.parsimony.neighbour_joining import distances
 from genobit.parsimony.site_patterns import site_patterns
-from tests.laziness import raise_if_dask_computes
-from tests.trees import random_parents
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.trees import random_parents
 
 SYMBOLS = {
     "dna": "ACGTACGTACGTNR-?",

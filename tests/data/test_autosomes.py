@@ -11,9 +11,9 @@ import xarray as xr
 
 import genobit as gb
 from genobit.data.autosomes import choose
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK, PLINK2, plink, plink2
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK, PLINK2, plink, plink2
 
 
 def named(*names: str, per_contig: int = 2) -> xr.Dataset:

@@ -14,7 +14,7 @@ import genobit
 from genobit.data import availability
 from genobit.data.haploid import is_haploid
 from genobit.launcher.offers import packed_for_ld
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
 
 SAMPLES = 24
 CALLS = mosaic_calls(1, 40, SAMPLES)

@@ -17,7 +17,7 @@ from genobit.data.contigs import HUMAN, chromosome, contig_named, misfit, transl
 from genobit.io.genes import lacks_contig, read_genes
 from genobit.ld.association import Variants, match
 from genobit.ld.methods.region import region_view
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
 from tests.io.formats import FORMATS
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.cohorts import TAILS, cohort, random_calls
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.cohorts import TAILS, cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 
 
 def frequency(calls: np.ndarray) -> list[float]:

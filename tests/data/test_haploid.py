@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 FORMS: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
     "calls": lambda ds: ds,

@@ -13,7 +13,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.data import labels
-from tests.cohorts import cohort
+from tests.helpers.cohorts import cohort
 from tests.io.formats import FORMATS
 
 DIMS = {"variants": "variant_id", "samples": "sample_id"}

@@ -11,8 +11,8 @@ import xarray as xr
 
 import genobit as gb
 from genobit.data import layouts, model
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 
 
 def test_require_genotypes__puts_dimensions_in_order() -> None:

@@ -13,8 +13,8 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
-from tests.programs import PLINK, PLINK2, plink, plink2
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.programs import PLINK, PLINK2, plink, plink2
 
 VARIANTS, SAMPLES = 90, 20
 PLACES = [(3, 4), (3, 7), (40, 4), (89, 19)]

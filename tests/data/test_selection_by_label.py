@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.data.selection_by_label import of_names
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.laziness import raise_if_dask_computes
 
 TEXT: dict[str, Any] = {
     "U": lambda texts: np.array(texts, "U"),

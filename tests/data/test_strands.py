@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.data.strands import align, align_all
-from tests.reference import joined_alleles
+from tests.helpers.reference import joined_alleles
 
 LETTERS = st.sampled_from(["A", "C", "G", "T", "AT", "0"])
 

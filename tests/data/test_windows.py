@@ -12,8 +12,8 @@ import xarray as xr
 
 import genobit as gb
 from genobit.data.windows import contig_runs, window_ends
-from tests.cohorts import cohort
-from tests.programs import PLINK, plink
+from tests.helpers.cohorts import cohort
+from tests.helpers.programs import PLINK, plink
 
 
 def linked(contig: Any, position: Any) -> xr.Dataset:

@@ -26,9 +26,9 @@ import xarray as xr
 import genobit as gb
 from genobit.epistasis.schedule.search import CombinationSearch
 from genobit.epistasis.schedule.variants import gathered
-from tests.cohorts import cohort, random_calls
 from tests.epistasis.schedule.combinations import divided, dosages, groups, planes_of
-from tests.every import assert_same, everything, small_tiles
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.every import assert_same, everything, small_tiles
 from tests.parsimony.test_search import simulated
 
 distributed = pytest.importorskip("distributed")

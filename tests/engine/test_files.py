@@ -26,7 +26,7 @@ from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
 from genobit.io.vcf_files import cache, opened
 from genobit.visual.explorer.files import write_new
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ import xarray as xr
 import genobit as gb
 from genobit.engine import progress
 from genobit.engine.schedule.computing import compute
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ import xarray as xr
 import genobit as gb
 from genobit.data.columns import values as plain
 from genobit.epistasis import phenotypes, search
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 CASE = np.arange(60) % 2
 

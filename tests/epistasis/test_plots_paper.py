@@ -34,7 +34,7 @@ from genobit.visual.paper.page import draw_on, page_of, stacked
 from genobit.visual.style import palette
 from genobit.visual.tokens import LIGHT
 from tests.epistasis.test_plots import made
-from tests.programs import other_hashes, run
+from tests.helpers.programs import other_hashes, run
 from tests.visual.texts import overlapping, texts_of
 
 

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests import reference
-from tests.cohorts import cohort, random_calls
-from tests.sized import sized
+from tests.helpers import reference
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.sized import sized
 
 ALL = gb.EpistasisLimits(min_n=0)
 COLUMN = {"linear": "f", "logistic": "likelihood_ratio"}

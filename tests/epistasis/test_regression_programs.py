@@ -13,8 +13,8 @@ import xarray as xr
 from scipy.stats import chi2
 
 import genobit as gb
-from tests import reference
-from tests.programs import PLINK2, plink2
+from tests.helpers import reference
+from tests.helpers.programs import PLINK2, plink2
 
 MICE = ["--mouse"]
 ALL = gb.EpistasisLimits(min_n=0)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 import genobit as gb
-from tests import reference
-from tests.cohorts import cohort, random_calls
+from tests.helpers import reference
+from tests.helpers.cohorts import cohort, random_calls
 
 SCORES = {
     "mutual_information": reference.mutual_information,

@@ -16,7 +16,7 @@ import genobit as gb
 from genobit.epistasis.kernels import statistics as scores
 from genobit.epistasis.kernels.mutual_information import x_log_x
 from genobit.epistasis.kernels.trait import f_of_table
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 STATISTICS = ["mutual_information", "chi2", "gain", "boost", "f"]
 NUMBERS = {

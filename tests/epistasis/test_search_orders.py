@@ -8,8 +8,8 @@ import pytest
 import genobit as gb
 from genobit.epistasis.arguments import LARGEST_ORDER
 from genobit.epistasis.kernels.tables_by_sample import cells_of
-from tests import reference
-from tests.cohorts import cohort, random_calls
+from tests.helpers import reference
+from tests.helpers.cohorts import cohort, random_calls
 
 
 @pytest.mark.parametrize("order", [LARGEST_ORDER + 1, 20, 40])

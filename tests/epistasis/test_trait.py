@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests import reference
-from tests.cohorts import cohort, random_calls
+from tests.helpers import reference
+from tests.helpers.cohorts import cohort, random_calls
 
 
 def every_f(calls: np.ndarray, trait: np.ndarray) -> dict[tuple[int, ...], tuple[float, int, int]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from tests.cohorts import cohort, random_calls
-from tests.reference import exact_relationships
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.reference import exact_relationships
 
 SUMMED = ("vanraden1", "vanraden2", "gcta", "dominance")
 METHODS = (*SUMMED, "hadamard", "endelman_jannink", "king", "ibs")

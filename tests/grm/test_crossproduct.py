@@ -11,9 +11,9 @@ import xarray as xr
 import genobit as gb
 from genobit.engine.simd import cpu
 from genobit.grm.kernels.crossproducts import KERNELS
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.reference import dosage_products, dosages
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.reference import dosage_products, dosages
 
 RUNNING = [k for k in ("auto", *KERNELS) if k != "shuffle" or cpu.host().byte_lanes]
 

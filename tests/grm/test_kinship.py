@@ -18,10 +18,10 @@ import genobit as gb
 from genobit.data import packed
 from genobit.grm import kinship as relatives
 from genobit.grm.unrelated import unrelated
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK, PLINK2, plink, plink2, run
-from tests.reference import dosages, relatives_matrices
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK, PLINK2, plink, plink2, run
+from tests.helpers.reference import dosages, relatives_matrices
 
 PRINTED = 5.1e-6
 """plink prints six digits: half a unit of the last is 5e-6 of 1.00000."""
@@ -352,7 +352,7 @@ MEMORY = """
 import sys
 import dask, numpy as np, xarray as xr
 import genobit as gb
-from tests.memory import peak_gib
+from tests.helpers.memory import peak_gib
 from genobit.data import layouts
 from genobit.engine.bits.layout import Layout
 

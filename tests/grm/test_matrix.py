@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.engine.schedule import pair_sums
-from tests.cohorts import TAILS, cohort, random_calls
 from tests.grm.cohorts import (
     FORMS,
     METHODS,
@@ -24,8 +23,9 @@ from tests.grm.cohorts import (
     whole_calls,
 )
 from tests.grm.test_kinship import FILESETS, first120
-from tests.programs import PLINK, PLINK2, plink, plink2
-from tests.reference import dosages, relationships, variants_compared
+from tests.helpers.cohorts import TAILS, cohort, random_calls
+from tests.helpers.programs import PLINK, PLINK2, plink, plink2
+from tests.helpers.reference import dosages, relationships, variants_compared
 
 # Against other programs
 

@@ -17,7 +17,6 @@ from genobit.data import packed
 from genobit.engine.gemm import matrix_unit
 from genobit.engine.schedule import pair_sums
 from genobit.grm.sums import GRMSums
-from tests.cohorts import TAILS, cohort, random_calls
 from tests.grm.cohorts import (
     FORMS,
     METHODS,
@@ -27,9 +26,10 @@ from tests.grm.cohorts import (
     in_form,
     whole_calls,
 )
-from tests.programs import run
-from tests.reference import dosages, relationships
-from tests.sized import KERNELS
+from tests.helpers.cohorts import TAILS, cohort, random_calls
+from tests.helpers.programs import run
+from tests.helpers.reference import dosages, relationships
+from tests.helpers.sized import KERNELS
 
 
 @given(
@@ -155,7 +155,7 @@ MEMORY = """
 import sys
 import dask, dask.array as da, numpy as np, xarray as xr
 import genobit as gb
-from tests.memory import peak_gib
+from tests.helpers.memory import peak_gib
 from genobit.data import layouts
 from genobit.engine.bits.layout import Layout, tail_mask
 

@@ -9,9 +9,9 @@ import xarray as xr
 
 import genobit as gb
 from genobit.grm.kernels import kinship
-from tests.cohorts import cohort, random_calls
 from tests.grm.cohorts import METHODS, SUMMED
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 
 
 def test_labels() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
 from tests.grm.cohorts import (
     FORMS,
     RULES,
@@ -16,7 +15,8 @@ from tests.grm.cohorts import (
     in_form,
     whole_calls,
 )
-from tests.reference import dosages, relationships, variants_compared
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.reference import dosages, relationships, variants_compared
 
 # Two forms of a method: each form is that of one at least.
 METHODS_IN_FORMS = [

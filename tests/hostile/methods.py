@@ -8,7 +8,7 @@ import dask
 import numpy as np
 
 import genobit  # noqa: F401 - registers ds.genobit
-from tests.cases import computed
+from tests.helpers.cases import computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -239,7 +239,7 @@ import genobit as gb
 from genobit.io.genes import read_genes
 from genobit.io.trees import read_trees
 from tests.hostile import tables
-from tests.memory import peak_gib
+from tests.helpers.memory import peak_gib
 before = peak_gib()
 for name, file, call in json.loads(sys.argv[1]):
     path, said = Path(file), "nothing"

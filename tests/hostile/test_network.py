@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests import programs
+from tests.helpers import programs
 
 # An audit hook sees each look-up and connection, whichever library makes it. Sockets within the
 # process (socketpair, of asyncio) connect to nothing and are not seen by these names.

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.io.bgen_files import _header, _source
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK2, plink2
+from tests.helpers.reference import bgen_calls
 from tests.io.test_bgen_calls import random_probabilities
 from tests.io.test_plink import dosage
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK2, plink2
-from tests.reference import bgen_calls
 
 bgen = pytest.importorskip("bgen")
 

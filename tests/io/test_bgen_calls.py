@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from genobit.io.kernels.bgen import PHASED, UNCERTAIN, call_variant, dosage_variant
-from tests.reference import bgen_calls
+from tests.helpers.reference import bgen_calls
 
 SAID = {"": 0, "phased": PHASED, "uncertain": UNCERTAIN}
 

@@ -15,9 +15,9 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 from tests.io.formats import FORMATS
-from tests.laziness import raise_if_dask_computes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.data import packer
 from genobit.engine.bits.layout import Layout
-from tests.cohorts import cohort, random_calls
-from tests.programs import PLINK, plink, plink_log
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.programs import PLINK, plink, plink_log
 
 COMPLEMENT = {"A": "T", "C": "G", "G": "C", "T": "A"}
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.laziness import raise_if_dask_computes
-from tests.programs import either_plink
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import either_plink
 
 SUFFIXES = (".grm.bin", ".grm.N.bin", ".grm.id")
 FIRST_120 = ["hapmap279", "lct_1kg"]

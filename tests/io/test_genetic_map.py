@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from genobit.io.genetic_map import read_genetic_map
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK, plink
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK, plink
 
 MAPS = {
     "plink.map": "2 rs1 0.5 1000\n2 rs2 1.5 2001000\n",

@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.programs import either_plink
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import either_plink
 
 KINDS = ["U", object, "S", np.dtypes.StringDType(), "pandas", "int"]
 

@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as arrays
 
 import genobit as gb
 from genobit.io import measurements as module
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.laziness import raise_if_dask_computes
 
 
 class AnnData:

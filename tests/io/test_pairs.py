@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 
 
 def test_open_pairs__is_lazy_and_has_what_was_written(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.io import _text_tables
-from tests.programs import PLINK, plink
+from tests.helpers.programs import PLINK, plink
 
 KINDS = [("A", "C"), ("1", "2"), ("T", "ACGT"), ("DEL", "INS"), ("G", "T")]
 CONTIGS = ("1", "2", "23", "24", "26")

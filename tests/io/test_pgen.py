@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.io.kernels.pgen import narrow_alleles
 from genobit.io.pgen import PgenFile, pgen_source
-from tests.programs import PLINK2, plink2
+from tests.helpers.programs import PLINK2, plink2
 
 CONTIGS = ("1", "22", "X", "Y", "MT")
 PLANES = ("plane_carrier", "plane_hom_alt", "plane_called")

@@ -21,8 +21,8 @@ from genobit.io._plink_text import read_bim
 from genobit.io.kernels.bed import expand_bed_rows
 from genobit.io.pgen_files._psam import read_samples
 from genobit.io.plink import BedFile, bed_source, open_plink
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK2, plink2
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK2, plink2
 
 BED_FILES = [
     "asthma_cc/asthma_cc",

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
+from tests.helpers.programs import either_plink
 from tests.io.test_gcta import matrix
-from tests.programs import either_plink
 
 FORMS = ["square", "triangle", "square-bin"]
 

@@ -20,7 +20,7 @@ import zarr
 import genobit as gb
 from genobit.engine.schedule.graphs import Grid
 from genobit.io import resumable_zarr
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 from tests.similarity.test_measures import prints, rows_of
 
 CHUNK = 64

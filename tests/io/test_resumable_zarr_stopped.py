@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.engine.bits.layout import UNWRITTEN, Layout, require_sound, tail_mask, words_for
 from genobit.io import resumable_zarr
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,8 +11,8 @@ import xarray as xr
 from genobit.grm.kinship import degree_of
 from genobit.io.samples import sample as sample_module
 from genobit.io.samples.sample import sample_dataset
-from tests import reference
-from tests.programs import run
+from tests.helpers import reference
+from tests.helpers.programs import run
 
 pytestmark = pytest.mark.slow
 

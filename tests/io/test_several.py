@@ -14,8 +14,8 @@ import xarray as xr
 
 import genobit as gb
 from genobit.io.several import files_of
-from tests.cohorts import cohort, random_calls
-from tests.programs import PLINK2, plink2
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.programs import PLINK2, plink2
 
 CHROMOSOMES = ("chr2", "chr10", "chr11")
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from genobit.data.regions import Region, parse_region
 from genobit.io.vcf import open_vcf, open_vcf_zarr
 from genobit.io.vcf_files import opened
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.laziness import raise_if_dask_computes
 
 OpenVcf = Callable[..., xr.Dataset]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits import pack
 from genobit.io.vcf_files.parts import Filling, Folder, Memory, Part
-from tests.cohorts import TAILS, random_calls
+from tests.helpers.cohorts import TAILS, random_calls
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.io.vcf_files import blocks, cache, scan
 from genobit.io.vcf_files.source import Source
-from tests.servers import Ranges, serving
+from tests.helpers.servers import Ranges, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable

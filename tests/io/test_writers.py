@@ -8,7 +8,7 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 from tests.io.formats import FORMATS
 
 LABELS = ("variant_position", "variant_id", "variant_allele", "sample_id")

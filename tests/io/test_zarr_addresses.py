@@ -17,8 +17,8 @@ import zarr
 from zarr.abc.store import Store
 
 import genobit as gb
+from tests.helpers.servers import Whole, serving
 from tests.hostile.datasets import cohort
-from tests.servers import Whole, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

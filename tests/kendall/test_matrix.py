@@ -19,7 +19,7 @@ from scipy import stats
 import genobit as gb
 from genobit.kendall.kernels.registry import KERNELS
 from genobit.kendall.matrix import LONG_NAMES
-from tests import reference
+from tests.helpers import reference
 
 STATISTICS = tuple(LONG_NAMES)
 ALL_KERNELS = tuple(kernel for kernel in KERNELS if kernel != "table")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 from tests.kendall.test_matrix import measured, random_values
 
 SIDES = ("two-sided", "greater", "less")

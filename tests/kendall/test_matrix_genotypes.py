@@ -12,10 +12,10 @@ from scipy import stats
 
 import genobit as gb
 from genobit.kendall.matrix import LONG_NAMES
-from tests import reference
-from tests.cohorts import TAILS, cohort, random_calls
+from tests.helpers import reference
+from tests.helpers.cohorts import TAILS, cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 from tests.kendall.test_matrix import close
-from tests.laziness import raise_if_dask_computes
 
 VARIABLES = ("tau", "pvalue", "n")
 

@@ -18,7 +18,7 @@ from genobit.data.pairs import parquet
 from genobit.engine.schedule import batches
 from genobit.kendall import pairs
 from genobit.kendall.pairs import SearchParts
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 
 def expression(

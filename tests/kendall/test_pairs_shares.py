@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 from tests.kendall.test_pairs import expression
 
 

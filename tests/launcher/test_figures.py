@@ -17,8 +17,8 @@ from genobit.launcher.figures import RESULTS
 from genobit.visual import figure
 from genobit.visual.figure import Figure
 from genobit.visual.results import result_of
-from tests.every import everything, small_tiles
-from tests.programs import run
+from tests.helpers.every import everything, small_tiles
+from tests.helpers.programs import run
 
 #: Kinds that need more than the result of `everything`, and what they say.
 NEEDS = {("epistasis", "permutations"): "search with .*permutations=1000"}

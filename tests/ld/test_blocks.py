@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.ld.blocks import parse_span
 from genobit.ld.kernels import blocks as kernel
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
+from tests.helpers.programs import PLINK, plink
+from tests.helpers.reference import dosages, dprime_interval, haplotype_blocks
 from tests.ld.test_matrix import FILESETS, founders
-from tests.programs import PLINK, plink
-from tests.reference import dosages, dprime_interval, haplotype_blocks
 
 X = {"hapmap279/hapmap279": "23", "mice_hs/mice_hs": "X"}
 """X chromosomes, where plink counts a male's allele once; here a Dataset is diploid."""

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.programs import PLINK, plink
+from tests.helpers.reference import clumped, haplotypes, linkage_matrix
 from tests.ld.test_matrix import founders
-from tests.programs import PLINK, plink
-from tests.reference import clumped, haplotypes, linkage_matrix
 
 COUNTS = ["total", "nsig", "s05", "s01", "s001", "s0001"]
 

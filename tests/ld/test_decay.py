@@ -21,8 +21,8 @@ from genobit.ld.decay import (
     hill_weir,
     parts_of,
 )
-from tests.cohorts import cohort, mosaic_calls, random_calls
-from tests.reference import window_pairs
+from tests.helpers.cohorts import cohort, mosaic_calls, random_calls
+from tests.helpers.reference import window_pairs
 
 
 def direct(

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.data.windows import ContigRuns, last_in_window, parse_window
-from tests.cohorts import cohort, random_calls
-from tests.programs import run
-from tests.reference import dosages, window_pairs
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.programs import run
+from tests.helpers.reference import dosages, window_pairs
 
 PRINTED = 5.1e-6
 """plink and vcftools print six digits: half a unit of the last is 5e-6 of 1.00000."""
@@ -244,7 +244,7 @@ MEMORY = """
 import sys
 import dask, dask.array as da, numpy as np, xarray as xr
 import genobit as gb
-from tests.memory import peak_gib
+from tests.helpers.memory import peak_gib
 
 # What is held at a time is so much for each thread, and machines have any number of cores.
 dask.config.set(scheduler="threads", num_workers=2)

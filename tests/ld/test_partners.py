@@ -12,7 +12,7 @@ import xarray as xr
 import genobit as gb
 from genobit.data.windows import window_ends
 from genobit.engine.schedule import costs
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.ld.prune import sliding_windows
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.programs import PLINK, plink
+from tests.helpers.reference import dosages, haplotypes, pruned
 from tests.ld.test_matrix import FILESETS, founders
-from tests.programs import PLINK, plink
-from tests.reference import dosages, haplotypes, pruned
 
 AUTOSOMES = {"mice_hs/mice_hs": 19, "hyper_bc/hyper_bc": 19}
 

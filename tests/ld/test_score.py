@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
-from tests.reference import dosages, haplotypes, ld_scores, window_pairs
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.reference import dosages, haplotypes, ld_scores, window_pairs
 
 ROUNDED = 2.0**-37
 """Of an r2 that is added."""

@@ -11,8 +11,8 @@ from scipy.stats import chi2_contingency
 
 import genobit as gb
 from genobit.data.alignment import states_of
-from tests.cohorts import TAILS
-from tests.reference import finite_sites, linkage, window_pairs
+from tests.helpers.cohorts import TAILS
+from tests.helpers.reference import finite_sites, linkage, window_pairs
 
 
 def letters(seed: int, taxa: int, sites: int, symbols: str = "ACGT", noise: float = 0.1):

@@ -16,8 +16,8 @@ from genobit.data.characters import Characters
 from genobit.data.topology import children
 from genobit.io.trees import Phylogeny
 from genobit.parsimony import lengths as parsimony
-from tests import reference
-from tests.trees import random_parents, random_sets, scored
+from tests.helpers import reference
+from tests.helpers.trees import random_parents, random_sets, scored
 
 BALANCED = np.array([4, 4, 5, 5, 6, 6, -1])
 

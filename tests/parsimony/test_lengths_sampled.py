@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import genobit  # noqa: F401 - registers the accessor
 from genobit.io.trees import read_trees
 from genobit.parsimony.explorer.data import TreeData
-from tests import reference
-from tests.trees import random_parents, random_sets
+from tests.helpers import reference
+from tests.helpers.trees import random_parents, random_sets
 
 STATES = "012"
 

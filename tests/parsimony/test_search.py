@@ -9,7 +9,7 @@ import genobit as gb
 from genobit.parsimony import search as tree_search
 from genobit.parsimony.schedule import runs
 from genobit.parsimony.schedule import steps as tree_steps
-from tests.trees import random_sets
+from tests.helpers.trees import random_sets
 
 pytest.importorskip("dendropy")
 

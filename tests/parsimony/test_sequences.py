@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.data.alignment import states_of
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 
 
 def haploid(alleles: list[list[str]] | None = None, missing: float = 0.1) -> xr.Dataset:

@@ -15,7 +15,7 @@ import genobit as gb
 from genobit.engine.schedule.memory_mapped import Mapped
 from genobit.parsimony import site_patterns
 from genobit.parsimony.site_patterns import PatternIndex
-from tests.leftovers import left
+from tests.helpers.leftovers import left
 
 
 @given(

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import genobit as gb
 from genobit.pca import components as analysis
 from genobit.pca import krylov
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK2, plink2
-from tests.reference import dosages
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK2, plink2
+from tests.helpers.reference import dosages
 
 FILESETS = [
     "hapmap279/hapmap279",

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from tests.cohorts import cohort
+from tests.helpers.cohorts import cohort
 
 CONTIGS = ("0", "1", "2", "X", "Y", "XY", "MT")
 

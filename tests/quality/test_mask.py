@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests import reference
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.programs import plink2
+from tests.helpers import reference
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import plink2
 
 BCFTOOLS = pytest.mark.skipif(shutil.which("bcftools") is None, reason="bcftools is not installed")
 PER_CALL = ("variants", "samples")

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from tests.programs import PLINK, plink, plink_log
+from tests.helpers.programs import PLINK, plink, plink_log
 from tests.quality.filesets import mixed_cohort, written
 
 pytestmark = pytest.mark.compiled("millions of calls of real data")

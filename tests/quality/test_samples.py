@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests import reference
-from tests.cohorts import TAILS
-from tests.laziness import raise_if_dask_computes
+from tests.helpers import reference
+from tests.helpers.cohorts import TAILS
+from tests.helpers.laziness import raise_if_dask_computes
 from tests.quality.filesets import CONTIGS, dosages, mixed_cohort
 
 SEEDS = st.integers(0, 2**32)

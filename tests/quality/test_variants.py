@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.quality.variants import STATISTICS, Counts
-from tests import reference
-from tests.cohorts import TAILS, cohort, random_calls
-from tests.laziness import raise_if_dask_computes
+from tests.helpers import reference
+from tests.helpers.cohorts import TAILS, cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
 from tests.quality.filesets import CONTIGS, dosages, mixed_cohort
 
 KINDS = {"X": "X", "Y": "Y", "MT": "MT"}

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK, plink
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK, plink
 from tests.quality.filesets import mixed_cohort
 from tests.quality.test_methods_plink import assert_printed, table
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
-from tests.cohorts import TAILS
-from tests.reference import agreement, tanimoto
+from tests.helpers.cohorts import TAILS
+from tests.helpers.reference import agreement, tanimoto
 
 TWINS = {"tanimoto": tanimoto, "jaccard": tanimoto, "hamming": agreement}
 

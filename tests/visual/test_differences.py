@@ -15,7 +15,7 @@ from matplotlib.text import Text
 
 import genobit as gb
 from genobit.visual.differences import is_difference
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ import xarray as xr
 import genobit as gb
 from genobit.data.pairs import parquet
 from genobit.engine.schedule.checkpoints import Checkpoint
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 WINDOW = 9
 

@@ -12,7 +12,7 @@ import genobit  # noqa: F401 - registers the accessors
 from genobit.data.availability import of_dataarray, of_dataset
 from genobit.data.summary import peek
 from genobit.data.summary.content import genotypes
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.laziness import raise_if_dask_computes
 
 GENERATOR = np.random.default_rng(8)
 DIMS = ("variants", "samples", "ploidy")

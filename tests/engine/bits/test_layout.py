@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits.layout import Layout, tail_mask, words_for
-from tests.cohorts import TAILS
-from tests.reference import bits_of, words_of
+from tests.helpers.cohorts import TAILS
+from tests.helpers.reference import bits_of, words_of
 
 LAYOUT = Layout("haplotype", "variants", 130, 2)
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits import pack
-from tests.cohorts import TAILS, random_calls
-from tests.reference import dosages, haplotypes, words_of
+from tests.helpers.cohorts import TAILS, random_calls
+from tests.helpers.reference import dosages, haplotypes, words_of
 
 seeds = st.integers(0, 2**32)
 missing = st.sampled_from([0.0, 0.1, 0.6, 1.0])

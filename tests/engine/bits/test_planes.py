@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits.layout import pack_bits, tail_mask, unpack_bits, words_for
 from genobit.engine.bits.planes import PlaneRows, all_called
-from tests.cohorts import TAILS
+from tests.helpers.cohorts import TAILS
 
 
 @given(bits=st.sampled_from(TAILS), words_more=st.integers(0, 3), seed=st.integers(0, 2**32))

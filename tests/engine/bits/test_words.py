@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.bits import words as kernels
-from tests.cohorts import TAILS
-from tests.reference import bits_of, words_of
+from tests.helpers.cohorts import TAILS
+from tests.helpers.reference import bits_of, words_of
 
 word = st.integers(0, 2**64 - 1)
 

@@ -7,7 +7,7 @@ import pytest
 
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm.dequantise import STATES, dequantised
-from tests.cohorts import TAILS
+from tests.helpers.cohorts import TAILS
 
 
 def planes_of(dosage: np.ndarray, *, called: bool = True) -> PlaneRows:

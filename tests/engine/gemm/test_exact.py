@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm import exact, listed_sums, matrix_unit
-from tests.reference import standardised_products, words_of
-from tests.sized import sized
+from tests.helpers.reference import standardised_products, words_of
+from tests.helpers.sized import sized
 
 ERROR = 1e-12
 """Of the largest entry."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.gemm import four_russians
-from tests.sized import sized
+from tests.helpers.sized import sized
 
 BLOCK = four_russians.WORDS
 EDGES = sized((1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 129), (1, 9, 33))

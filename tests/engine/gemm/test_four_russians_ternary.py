@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.engine.gemm import four_russians
-from tests.reference import ternary_products, words_of
-from tests.sized import sized
+from tests.helpers.reference import ternary_products, words_of
+from tests.helpers.sized import sized
 
 BLOCK_BITS = 64 * four_russians.WORDS
 BITS = (1, 3, 4, 5, 39, 40, 41, 59, 60, 61, 63, 64, 65, 119, 120, 121, 128, 239, 240, 241)

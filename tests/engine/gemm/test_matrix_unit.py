@@ -18,7 +18,7 @@ from genobit.engine.gemm.products import chosen_kernel, products
 from genobit.engine.options import set_options
 from genobit.engine.simd import amx, plain
 from genobit.engine.simd.cpu import host
-from tests.reference import and_counts, ternary_products, words_of
+from tests.helpers.reference import and_counts, ternary_products, words_of
 
 
 class Unit:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from genobit.engine.gemm import products
 from genobit.engine.options import set_options
-from tests.reference import and_counts, ternary_products, words_of, xor_counts
-from tests.sized import KERNELS, sized
+from tests.helpers.reference import and_counts, ternary_products, words_of, xor_counts
+from tests.helpers.sized import KERNELS, sized
 
 PRODUCTS = ("and", "xor", "ternary")
 BITS = (1, 3, 63, 64, 65, 127, 128, 255, 256, 257, 511, 512, 513, 1000)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm.weighted import add_products
 from genobit.grm.kernels.missing_corrections import missing_call_correction
-from tests.reference import words_of
-from tests.sized import sized
+from tests.helpers.reference import words_of
+from tests.helpers.sized import sized
 
 BITS = sized((1, 33, 63, 64, 65, 130, 1023, 1024, 2100), (1, 33, 65, 130))
 

@@ -15,9 +15,9 @@ from genobit.data import packed
 from genobit.data.contigs import starts_of_contigs
 from genobit.engine.schedule import by_samples
 from genobit.engine.schedule.pair_sums import SampleChunks, planes_of
-from tests.cohorts import TAILS, cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.reference import bits_of, dosages, words_of
+from tests.helpers.cohorts import TAILS, cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.reference import bits_of, dosages, words_of
 
 FORMS = ("calls", "variants", "samples", "haplotypes")
 

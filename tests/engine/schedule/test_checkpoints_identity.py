@@ -10,7 +10,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.engine.schedule.checkpoints import digest_of_inputs
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 FREQUENCY = np.full(200, 0.3)
 

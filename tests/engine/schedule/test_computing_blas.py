@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info
 from genobit.engine.gemm import standardised
 from genobit.engine.schedule.computing import one_blas_thread
 from genobit.grm.kernels import sums
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 
 def blas_threads() -> set[int]:

@@ -11,7 +11,7 @@ import pytest
 import genobit as gb
 from genobit.engine.schedule import costs
 from genobit.engine.schedule.computing import threads
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 
 def test_work_grows_with_the_square_of_the_edge_and_bytes_with_the_edge() -> None:

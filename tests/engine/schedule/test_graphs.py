@@ -115,7 +115,7 @@ def test_a_slice__makes_its_own_tasks_alone(monkeypatch: pytest.MonkeyPatch) -> 
 CLIENT = """
 import sys
 from tests.engine.schedule import test_graphs as t
-from tests.memory import peak_gib
+from tests.helpers.memory import peak_gib
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.pair_sums import pair_sums
 

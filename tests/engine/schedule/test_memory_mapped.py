@@ -23,7 +23,7 @@ from genobit.epistasis.schedule import units
 from genobit.epistasis.schedule.search import CombinationSearch
 from genobit.epistasis.schedule.variants import gathered
 from tests.epistasis.schedule.combinations import divided, dosages, groups, planes_of
-from tests.leftovers import left
+from tests.helpers.leftovers import left
 
 VARIANTS, SAMPLES = 30, 150
 

@@ -11,9 +11,9 @@ from genobit.engine.bits.layout import Layout
 from genobit.engine.options import set_options
 from genobit.engine.schedule import packing
 from genobit.engine.schedule.tiles import joined
-from tests.cohorts import random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.reference import dosages, words_of
+from tests.helpers.cohorts import random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.reference import dosages, words_of
 
 
 def pack(calls: np.ndarray, layout: Layout, chunks: tuple[int, ...]) -> packing.DaskPlanes:

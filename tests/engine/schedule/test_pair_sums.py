@@ -17,8 +17,8 @@ from genobit.engine.schedule import batches, pair_tasks
 from genobit.engine.schedule import pair_sums as module
 from genobit.engine.schedule.graphs import at_a_time
 from genobit.engine.schedule.pair_sums import SampleChunks, added, pair_sums, planes_of, sample_sums
-from tests.laziness import raise_if_dask_computes
-from tests.reference import bits_of, words_of
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.reference import bits_of, words_of
 
 
 def chunks_of(

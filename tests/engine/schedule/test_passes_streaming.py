@@ -10,7 +10,7 @@ import pytest
 
 from genobit.data import packed
 from genobit.engine.schedule.passes import row_chunks
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 
 def forbidden(*_: Any, **__: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 import genobit as gb
 from genobit.engine.schedule.passes import WIDE_ROWS, in_rows, wide_rows
 from genobit.engine.schedule.tiles import in_chunks
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 
 def window(rows: int, width: int) -> np.ndarray:

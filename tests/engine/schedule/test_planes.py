@@ -8,9 +8,9 @@ import pytest
 
 from genobit.engine.bits.layout import tail_mask, words_for
 from genobit.engine.schedule import planes as planes_of
-from tests.cohorts import random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.reference import bits_of, dosages, haplotypes, words_of
+from tests.helpers.cohorts import random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.reference import bits_of, dosages, haplotypes, words_of
 
 
 @pytest.mark.parametrize("samples", [31, 32, 33, 64, 65, 96])

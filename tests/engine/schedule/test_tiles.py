@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from genobit.engine.bits.transpose import transposed
 from genobit.engine.schedule import tiles
 from genobit.engine.schedule.written_once import Place
-from tests.laziness import raise_if_dask_computes
+from tests.helpers.laziness import raise_if_dask_computes
 
 
 def written(tile: np.ndarray, place: Place) -> np.ndarray:

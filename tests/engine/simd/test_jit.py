@@ -32,10 +32,10 @@ import numpy as np
 import genobit as gb
 from genobit.engine.gemm import products as gemm
 from genobit.ld.kernels import pairs as linked_pairs, r2 as ld
-from tests.cohorts import random_calls
+from tests.helpers.cohorts import random_calls
 from tests.ld.kernels import ld_square
 from tests.ld.kernels.test_r2 import rows_of
-from tests.sized import KERNELS
+from tests.helpers.sized import KERNELS
 
 digests = set()
 every = ["auto", *KERNELS]

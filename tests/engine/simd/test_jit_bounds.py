@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.programs import run
+from tests.helpers.programs import run
 
 pytestmark = pytest.mark.compiled("of compiled accesses; others are always checked")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from genobit.engine.simd.jit import target_description
 from genobit.engine.simd.levels import LEVELS, buildable, level_in_use, level_of
-from tests.programs import run
+from tests.helpers.programs import run
 
 needs_level = pytest.mark.skipif(
     not level_in_use(*target_description()[1:]), reason="this CPU has no level of its own"

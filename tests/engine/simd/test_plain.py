@@ -25,8 +25,8 @@ from genobit.engine.simd.plain_lanes import (
     word,
     zeros,
 )
-from tests import programs
-from tests.every import assert_same, everything
+from tests.helpers import programs
+from tests.helpers.every import assert_same, everything
 
 SMALL = np.array([100, 100], np.int8)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from genobit.engine.simd.user_cache import user_cache
-from tests.programs import run
+from tests.helpers.programs import run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names folders of Linux")
 

@@ -33,7 +33,7 @@ from genobit.epistasis.kernels.statistics import (
     ranked_scores,
 )
 from tests.epistasis.kernels.test_tables import information
-from tests.sized import sized
+from tests.helpers.sized import sized
 
 DTYPES = [np.int16, np.int32]
 

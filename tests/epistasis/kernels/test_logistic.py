@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from genobit.epistasis.kernels.logistic import interaction_ratio
-from tests.reference import proportional_ratio
-from tests.sized import sized
+from tests.helpers.reference import proportional_ratio
+from tests.helpers.sized import sized
 
 COUNTS = st.sampled_from([0, 0, 1, 2, 3, 20, 1_000, 30_000])
 # Found by comparison: each effect cut to the longest step, one cancelled the other and none moved.

@@ -13,7 +13,7 @@ from genobit.epistasis.kernels.regression import _bounds, fitted
 from genobit.epistasis.kernels.tables import Classes
 from genobit.epistasis.kernels.trait import TraitRule
 from genobit.epistasis.regression import fitted as model_of
-from tests.sized import sized
+from tests.helpers.sized import sized
 
 NO_COUNTS = np.empty((0, 0), np.int32)
 

@@ -20,8 +20,8 @@ from genobit.epistasis.kernels.contingency_tables import Chunk, fill, flat, room
 from genobit.epistasis.kernels.search import search
 from genobit.epistasis.kernels.statistics import GAIN, Rule
 from genobit.epistasis.kernels.tables import Block, block, by_class
-from tests.reference import words_of
-from tests.sized import sized
+from tests.helpers.reference import words_of
+from tests.helpers.sized import sized
 
 SPLITS = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (1, 3)]
 

@@ -21,9 +21,9 @@ from genobit.engine.simd.vector import reduce_add
 from genobit.grm.kernels import crossproducts
 from genobit.grm.kernels.crossproducts import by_and, by_ternary, crossproduct
 from genobit.grm.kernels.published_products import TABLES
-from tests.cohorts import TAILS
-from tests.reference import dosage_products, words_of
-from tests.sized import sized
+from tests.helpers.cohorts import TAILS
+from tests.helpers.reference import dosage_products, words_of
+from tests.helpers.sized import sized
 
 KERNELS = [
     pytest.param(

@@ -12,9 +12,9 @@ from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.options import set_options
 from genobit.grm.kernels import kinship as relatives
 from genobit.grm.kernels.missing_overlaps import missing_overlaps
-from tests.cohorts import TAILS, random_calls
-from tests.reference import and_counts, dosages, relatives_matrices, words_of
-from tests.sized import KERNELS, sized
+from tests.helpers.cohorts import TAILS, random_calls
+from tests.helpers.reference import and_counts, dosages, relatives_matrices, words_of
+from tests.helpers.sized import KERNELS, sized
 
 # The formulas as published round a few times more.
 TOLERANCE = {"rtol": 1e-13, "atol": 1e-14}

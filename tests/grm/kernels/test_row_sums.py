@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.grm.kernels.row_sums import add_row_sums
-from tests.cohorts import TAILS
-from tests.reference import words_of
+from tests.helpers.cohorts import TAILS
+from tests.helpers.reference import words_of
 
 
 @given(

@@ -11,10 +11,10 @@ import pytest
 import xarray as xr
 
 import genobit as gb
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK2, plink2
 from tests.io.formats import FORMATS
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK2, plink2
 
 Writer = Callable[[xr.Dataset, Path], Path]
 OF_PLINK = pytest.mark.parametrize("write", [gb.to_plink, gb.to_pgen])

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from tests.cohorts import cohort
+from tests.helpers.cohorts import cohort
+from tests.helpers.programs import PLINK2, plink2, vcztools
 from tests.io.formats import FORMATS
-from tests.programs import PLINK2, plink2, vcztools
 
 CALLS = np.array([[[0, 0], [0, 1], [1, 1]], [[0, 1], [-1, -1], [0, 0]]], np.int8)
 

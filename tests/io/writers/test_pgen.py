@@ -17,10 +17,10 @@ import genobit as gb
 from genobit.engine.schedule.computing import compute
 from genobit.io.pgen_files._header import PROVISIONAL
 from genobit.io.writers import pgen
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.programs import PLINK2, plink2
 from tests.io.test_pgen import Made, imported
 from tests.io.test_plink import random_dosages, write_fileset
-from tests.programs import PLINK2, plink2
 
 
 def lines(path: Path, suffix: str) -> list[str]:
@@ -426,7 +426,7 @@ import os, signal, sys
 import numpy as np
 import pandas as pd
 import genobit as gb
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 def stop(block, block_info=None):
     if block_info[0]["chunk-location"][0] == 2:

@@ -18,9 +18,9 @@ import genobit as gb
 from genobit.engine.bits.layout import words_for
 from genobit.io.kernels.bed import bed_rows_of, clear_padding
 from genobit.io.writers import plink
-from tests import reference
-from tests.cohorts import TAILS, cohort, random_calls
-from tests.programs import PLINK2, plink2
+from tests.helpers import reference
+from tests.helpers.cohorts import TAILS, cohort, random_calls
+from tests.helpers.programs import PLINK2, plink2
 
 SUFFIXES = (".bed", ".bim", ".fam")
 REAL = [

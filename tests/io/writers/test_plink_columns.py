@@ -12,7 +12,7 @@ import xarray as xr
 
 import genobit as gb
 from genobit.io.writers import _checks
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 from tests.io.formats import FORMATS
 
 CALLS = random_calls(1, 4, 3)

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.io.writers import _vcf_text, vcf
-from tests.cohorts import cohort, random_calls
-from tests.laziness import raise_if_dask_computes
-from tests.programs import PLINK2, plink2
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.programs import PLINK2, plink2
 
 HAS_BCFTOOLS = shutil.which("bcftools") is not None
 BCFTOOLS = pytest.mark.skipif(not HAS_BCFTOOLS, reason="bcftools is not installed")

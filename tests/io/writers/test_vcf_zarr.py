@@ -17,8 +17,8 @@ from bio2zarr.vcz import VcfZarrIndexer
 
 import genobit as gb
 from genobit.io.writers import vcf_zarr
-from tests.cohorts import cohort, random_calls
-from tests.programs import vcztools
+from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.programs import vcztools
 
 MISSING = 0x7F800001
 

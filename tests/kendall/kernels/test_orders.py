@@ -14,8 +14,8 @@ from genobit.kendall.kernels import orders, registry, signs
 from genobit.kendall.kernels.lonesum_tables import STRICT, WEAK, Shape
 from genobit.kendall.kernels.ranks import ranked
 from genobit.kendall.kernels.registry import KERNELS, chosen_kernel, costs, scores
-from tests.reference import kendall_scores
-from tests.sized import sized
+from tests.helpers.reference import kendall_scores
+from tests.helpers.sized import sized
 
 
 def places(shape: Shape) -> set[int]:

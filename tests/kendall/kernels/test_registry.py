@@ -19,8 +19,8 @@ from genobit.kendall.kernels.knight import NARROW, ROWS
 from genobit.kendall.kernels.ranks import ranked, ties
 from genobit.kendall.kernels.registry import KERNELS, Kernel, scores
 from genobit.kendall.kernels.tables import MOST_LEVELS
-from tests.reference import kendall_scores
-from tests.sized import sized
+from tests.helpers.reference import kendall_scores
+from tests.helpers.sized import sized
 
 MERGES = ("merge", "packed-merge")
 ALL = (*KERNELS, "merge")

@@ -13,8 +13,8 @@ from genobit.kendall.kernels import signs
 from genobit.kendall.kernels.masked import BLOCK_COLUMNS, BLOCK_ROWS, masked_differences
 from genobit.kendall.kernels.ranks import ranked
 from genobit.kendall.kernels.registry import scores
-from tests.reference import kendall_scores
-from tests.sized import KERNELS, sized
+from tests.helpers.reference import kendall_scores
+from tests.helpers.sized import KERNELS, sized
 
 
 def mixed(

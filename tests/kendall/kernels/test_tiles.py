@@ -11,8 +11,8 @@ from genobit.kendall.kernels import tiles
 from genobit.kendall.kernels.ranks import ranked
 from genobit.kendall.kernels.tau import STATISTICS
 from genobit.kendall.kernels.tiles import TileSpec, tile
+from tests.helpers.sized import sized
 from tests.kendall.kernels.test_signs import mixed
-from tests.sized import sized
 
 EVERYTHING = (*STATISTICS, "pvalue", "n")
 

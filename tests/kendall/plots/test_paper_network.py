@@ -22,7 +22,7 @@ from genobit.launcher.figures import RESULTS
 from genobit.visual.paper.page import DPI, draw_on, page_of, write
 from genobit.visual.paper.texts import text_size
 from genobit.visual.tokens import GROUPS, OTHER_GROUP
-from tests.programs import other_hashes, run
+from tests.helpers.programs import other_hashes, run
 
 
 def network(graph: nx.Graph, *, negative: bool = False, **attrs: Any) -> Network:

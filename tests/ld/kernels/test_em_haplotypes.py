@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from genobit.engine.options import set_options
 from genobit.ld.kernels import em_haplotypes, pairs
-from tests.cohorts import TAILS, random_calls
-from tests.ld.kernels import ld_band, ld_square
-from tests.ld.kernels.test_r2 import KERNELS, rows_of, window
-from tests.reference import (
+from tests.helpers.cohorts import TAILS, random_calls
+from tests.helpers.reference import (
     banded,
     coupled_double_heterozygotes,
     dosages,
@@ -22,7 +20,9 @@ from tests.reference import (
     known_haplotypes,
     linkage_from_haplotypes,
 )
-from tests.sized import sized
+from tests.helpers.sized import sized
+from tests.ld.kernels import ld_band, ld_square
+from tests.ld.kernels.test_r2 import KERNELS, rows_of, window
 
 STATISTICS = ("r2_em", "dprime_em")
 Known = tuple[int, int, int, int, int]

@@ -13,12 +13,12 @@ from genobit.engine.simd.count_lanes import RATIO_LANES, abs_ge_mask, load_ratio
 from genobit.engine.simd.jit import njit
 from genobit.engine.simd.vector import multiply_add
 from genobit.ld.kernels import pairs
-from tests.cohorts import random_calls
+from tests.helpers.cohorts import random_calls
+from tests.helpers.reference import words_of
+from tests.helpers.sized import KERNELS, sized
 from tests.ld.kernels import ld_square
 from tests.ld.kernels.test_r2 import rows_of as calls_as_rows
 from tests.ld.kernels.test_r2 import window
-from tests.reference import words_of
-from tests.sized import KERNELS, sized
 
 
 def alike(variants: int, bits: int, seed: int, share: float) -> np.ndarray:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.options import set_options
 from genobit.ld.kernels import pairs
-from tests.cohorts import TAILS, random_calls
+from tests.helpers.cohorts import TAILS, random_calls
+from tests.helpers.reference import banded, dosages, haplotypes, linkage_matrix, words_of
+from tests.helpers.sized import KERNELS, sized
 from tests.ld.kernels import ld_band, ld_square
-from tests.reference import banded, dosages, haplotypes, linkage_matrix, words_of
-from tests.sized import KERNELS, sized
 
 # Values are rounded once, to float32 (2**-24); the oracle's float64 sums are good to 1e-12.
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-7}

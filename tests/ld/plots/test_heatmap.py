@@ -38,7 +38,7 @@ from genobit.visual.pixels import (
     strongest,
 )
 from genobit.visual.style import NO_VALUE_COLOUR, WHITE, palette, scale_of
-from tests.cohorts import cohort, mosaic_calls, random_calls
+from tests.helpers.cohorts import cohort, mosaic_calls, random_calls
 
 
 @pytest.mark.parametrize("variants", [[5], [5, 50], [50, 5, 7]])

@@ -21,7 +21,7 @@ from genobit.ld.plots.paper_track import paper_track
 from genobit.visual.figure import html_of
 from genobit.visual.paper.page import INCH, draw_on, page_of, size_of
 from genobit.visual.tokens import DARK, LIGHT
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
 from tests.ld.plots.test_paper_ld import panels, require_legible, texts_of
 
 PAPERS = {"triangle": paper_triangle, "heatmap": paper_heatmap}

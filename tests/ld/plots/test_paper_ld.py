@@ -16,7 +16,7 @@ from genobit.ld.plots.paper_text import LINE, beside_apex
 from genobit.visual.paper.page import page_of, style, write
 from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import CASING_PT, LIGHT
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
 from tests.ld.plots.test_heatmap import ld_result, symmetric
 
 

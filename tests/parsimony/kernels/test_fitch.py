@@ -8,7 +8,7 @@ from genobit.engine.simd.registers import REGISTER_WORDS
 from genobit.engine.simd.vector import store
 from genobit.parsimony.kernels.fitch import common_register, join_register
 from genobit.parsimony.kernels.planes import BLOCK_WORDS, state_planes
-from tests import reference
+from tests.helpers import reference
 
 PARENTS = np.array([2, 2, -1])
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from genobit.data.topology import children
 from genobit.parsimony.kernels import change_bounds, fitch, hartigan, sankoff
 from genobit.parsimony.kernels.planes import state_planes, weight_planes
-from tests import reference
 from tests.benchmarks import byte_fitch
-from tests.sized import sized
-from tests.trees import random_parents, random_sets, scored, unrooted
+from tests.helpers import reference
+from tests.helpers.sized import sized
+from tests.helpers.trees import random_parents, random_sets, scored, unrooted
 
 
 @pytest.mark.parametrize("states", sized([1, 2, 4, 5, 20, 64], [1, 4, 64]))

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from genobit.data.topology import children
 from genobit.parsimony.kernels import hartigan, sankoff
 from genobit.parsimony.kernels.planes import state_planes, weight_planes
-from tests import reference
-from tests.sized import sized
-from tests.trees import random_parents, random_sets, scored
+from tests.helpers import reference
+from tests.helpers.sized import sized
+from tests.helpers.trees import random_parents, random_sets, scored
 
 
 def by_hand(sets, parents, states):

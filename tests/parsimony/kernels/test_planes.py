@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from genobit.parsimony.kernels.patterns import compressed
 from genobit.parsimony.kernels.planes import state_planes, weight_planes
-from tests import reference
+from tests.helpers import reference
 
 sizes = st.sampled_from([1, 2, 63, 64, 65, 511, 512, 513, 700])
 

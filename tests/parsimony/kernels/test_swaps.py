@@ -24,8 +24,8 @@ from genobit.parsimony.kernels.half_edges import (
 )
 from genobit.parsimony.kernels.patterns import Drawn, informative
 from genobit.parsimony.kernels.planes import sites_of
-from tests.sized import sized
-from tests.trees import random_parents, random_sets
+from tests.helpers.sized import sized
+from tests.helpers.trees import random_parents, random_sets
 
 TAIL = 512
 

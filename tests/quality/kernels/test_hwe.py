@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genobit.quality.kernels.hwe import p_values
-from tests.reference import hardy_weinberg
+from tests.helpers.reference import hardy_weinberg
 
 COUNT = st.one_of(st.integers(0, 4), st.integers(0, 120))
 

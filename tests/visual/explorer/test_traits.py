@@ -11,7 +11,7 @@ import traitlets
 import xarray as xr
 
 import genobit as gb
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
 
 
 @cache

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Page
 
 from genobit.visual.figure import Figure
 from genobit.visual.paper.page import INCH, Paper, draw_on, page_of, panel, size_of
-from tests.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, random_calls
 
 if TYPE_CHECKING:
     from pathlib import Path

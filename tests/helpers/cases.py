@@ -19,7 +19,7 @@ import pandas as pd
 import xarray as xr
 
 import genobit as gb
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
 from tests.kendall.test_pairs import expression
 from tests.ld.test_sites import alignment, letters
 from tests.similarity.test_measures import prints, rows_of

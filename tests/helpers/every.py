@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 import genobit as gb
-from tests.cohorts import cohort, mosaic_calls
+from tests.helpers.cohorts import cohort, mosaic_calls
 from tests.kendall.test_pairs import expression
 from tests.ld.test_sites import alignment, letters
 from tests.parsimony.test_search import simulated

@@ -18,7 +18,7 @@ def run(*arguments: str, seconds: float = 1500, **environment: str) -> str:
         capture_output=True,
         text=True,
         timeout=seconds,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         env=os.environ | environment,
         check=False,
     )
