@@ -372,7 +372,7 @@ class TestArcs:
         )
         drawn = arcs(ranked(result))
         assert len(drawn.rank) == MOST_ARCS
-        assert "the best 500 are drawn" in option(draw_arcs(drawn), "title")
+        assert "The best 780 pairs, of which 500 are drawn" in option(draw_arcs(drawn), "title")
 
     def test_single_variants(self):
         with pytest.raises(ValueError, match="two or more"):

@@ -16,18 +16,14 @@ from matplotlib.colors import same_color, to_hex
 from matplotlib.figure import Figure as Page
 
 import genobit  # noqa: F401  the accessor
-from genobit.epistasis.plots.arcs import arcs
+from genobit.epistasis.plots.arcs import HEIGHT, arcs, draw_arcs
 from genobit.epistasis.plots.kinds import RESULTS
 from genobit.epistasis.plots.paper_arcs import arcs_of, paper_arcs
 from genobit.epistasis.plots.paper_penetrance import paper_penetrance
-from genobit.epistasis.plots.paper_permutations import (
-    ALPHA,
-    arranged,
-    paper_permutations,
-    threshold_of,
-)
+from genobit.epistasis.plots.paper_permutations import arranged, paper_permutations
 from genobit.epistasis.plots.paper_ranking import paper_ranking
 from genobit.epistasis.plots.penetrance import SCALE
+from genobit.epistasis.plots.ranking import ALPHA, threshold_of
 from genobit.epistasis.result import ranked
 from genobit.epistasis.search import familywise
 from genobit.visual.paper.page import draw_on, page_of, stacked
@@ -193,8 +189,8 @@ class TestArcs:
         ticks, texts = frame.get_yticks(), [t.get_text() for t in frame.get_yticklabels()]
         scores = np.sort(result["mi"].values)
         slope, start = np.polyfit(ticks, [float(text) for text in texts], 1)
-        # Half ellipses of 36 points end a little below their top.
-        assert np.sort(tops) * slope + start == pytest.approx(scores, abs=2e-3)
+        assert np.sort(tops) * slope + start == pytest.approx(scores)
+        assert (texts[0], ticks[0]) == ("0", 0.0)
 
     def test_ends_are_at_the_places_of_the_variants(self) -> None:
         drawn = arcs(ranked(made(2, ranks=15)))
@@ -203,7 +199,7 @@ class TestArcs:
         across = figure.axes[0].child_axes[0].get_xlim()[1]
         ends = np.sort(lead.vertices[[0, -1], 0]) / across
         assert ends == pytest.approx(np.sort(drawn.places[3]) / 900)
-        assert same_color(collection(figure, "_lead").get_colors()[0], LIGHT.accent)
+        assert same_color(collection(figure, "_lead").get_edgecolors()[0], LIGHT.accent)
         assert "Blue: rank 4." in " ".join(words(figure))
 
     def test_blue_is_promised_if_an_arc_is_blue(self) -> None:
@@ -226,9 +222,48 @@ class TestArcs:
     def test_the_family_wise_line(self) -> None:
         result = permuted(ranks=15)
         threshold = threshold_of(ranked(result))
-        assert result["mi"].values.min() < threshold < result["mi"].values.max()
-        assert "family-wise P = 0.05" in words(page_of(paper_arcs(result), 180))
-        assert "family-wise P = 0.05" not in words(page_of(paper_arcs(made(2, ranks=15)), 180))
+        scores = result["mi"].values
+        assert scores.min() < threshold < scores.max()
+        figure = page_of(paper_arcs(result), 180)
+        assert f"dashed line: family-wise P = 0.05 ({threshold:.3g})" in " ".join(words(figure))
+        assert "family-wise" not in " ".join(words(page_of(paper_arcs(made(2, ranks=15)), 180)))
+        # The lead is blue, and the others of a score below the line are grey.
+        shades = collection(figure, "_arcs").get_edgecolors()
+        grey = [same_color(shade, LIGHT.edge) for shade in shades]
+        assert sum(grey) == (scores < threshold).sum()
+        assert grey == sorted(grey, reverse=True)
+        assert len(collection(figure, "_lead").get_paths()) == 1
+
+    @pytest.mark.parametrize("factor", [0.2, 1.0, 3.0])
+    def test_the_family_wise_line_is_always_in_view(self, factor: float) -> None:
+        result = permuted(ranks=15)
+        result["mi"] = factor * threshold_of(ranked(result)) * result["mi"] / result["mi"].max()
+        drawn = arcs(ranked(result))
+        figure = page_of(paper_arcs(result), 180)
+        (frame,) = figure.axes[0].child_axes
+        (line,) = [line for line in frame.lines if line.get_label() == "_threshold"]
+        height = np.ptp(frame.get_ylim()) * drawn.threshold / drawn.top
+        assert line.get_ydata()[0] == pytest.approx(height)
+        assert 0 < height < np.ptp(frame.get_ylim())
+        reached = factor > 1
+        assert len(collection(figure, "_lead").get_paths()) == reached
+        said = "no pair reaches family-wise P = 0.05" in " ".join(words(figure))
+        assert said is not reached
+        assert overlapping(figure) == []
+        # A combination that the user chose is blue at any score.
+        assert collection(page_of(arcs_of(drawn, 3), 180), "_lead").get_paths()
+
+    def test_the_screen_shows_the_same(self) -> None:
+        drawn = arcs(ranked(permuted(ranks=15)))
+        picture = draw_arcs(drawn)
+        assert picture.HLine.I.data == pytest.approx(HEIGHT * drawn.threshold / drawn.top)
+        shades = picture.Contours.Arcs.dimension_values("colour", expanded=False)
+        assert shades.tolist() == drawn.colours[::-1].tolist()
+        figure = page_of(arcs_of(drawn), 180)
+        (frame,) = figure.axes[0].child_axes
+        texts = [text for _, text in picture.opts.get("plot").kwargs["yticks"]]
+        assert texts == [text.get_text() for text in frame.get_yticklabels()]
+        assert picture.opts.get("plot").kwargs["title"] in " ".join(words(figure))
 
     def test_pairs_that_are_left_out_are_counted(self) -> None:
         generator = np.random.default_rng(0)

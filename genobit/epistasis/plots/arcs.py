@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,12 @@ import numpy as np
 from bokeh.models import HoverTool
 
 from genobit.data.contigs import contigs_in
+from genobit.epistasis.plots.ranking import ALPHA, threshold_of
 from genobit.epistasis.result import Ranked, ranked
 from genobit.visual.placing import free_labels, nearest_segment, text_width
 from genobit.visual.style import (
     SELECTED_COLOUR,
     SEQUENTIAL,
-    UPRIGHT_BAR,
     few_marks,
     megabases,
     number,
@@ -35,8 +36,8 @@ WIDTH, HEIGHT, STRIP = 900, 210, 22
 _PIECES = 36
 #: Gap between two contigs, and least width of a contig, as shares of the frame.
 _GAP, _LEAST = 0.012, 0.02
-#: Height of the lowest arc as a share of the height of the highest.
-_LOWEST = 0.3
+#: Most ticks of the axis of scores beside the one at 0.
+_TICKS = 4
 _STRIPS = (LIGHT.edge, LIGHT.rule)
 
 
@@ -81,11 +82,54 @@ class Arcs:
         """Scores (arcs,) of the best combination that holds each pair."""
         return self.found.scores[self.rank]
 
+    @cached_property
+    def threshold(self) -> float | None:
+        """Score of a family-wise p-value of `ALPHA`, None without permutations."""
+        return threshold_of(self.found)
+
+    @cached_property
+    def top(self) -> float:
+        """Score at the top of the axis, which begins at 0 and shows the threshold."""
+        return 1.05 * max(float(self.scores.max()), self.threshold or 0.0) or 1.0
+
+    @property
+    def ticks(self) -> dict[str, float]:
+        """Texts and scores of the ticks."""
+        power = 10.0 ** np.floor(np.log10(self.top))
+        step = next(k * power for k in (0.2, 0.5, 1, 2) if self.top < (_TICKS + 1) * k * power)
+        scores = step * np.arange(int(self.top / step) + 1)
+        return {f"{score:.4g}": float(score) for score in scores}
+
+    @property
+    def above(self) -> np.ndarray:
+        """Mask of the arcs (arcs,) above the threshold; all without one."""
+        return self.scores > (-np.inf if self.threshold is None else self.threshold)
+
+    @property
+    def colours(self) -> np.ndarray:
+        """Colours (arcs,): by score above the threshold, and grey below it."""
+        shades = np.array(ramp(SEQUENTIAL, 256, 0.25), dtype=object)
+        shade = np.clip(255 * self.scores / self.top, 0, 255).astype("i8")
+        return np.where(self.above, shades[shade], LIGHT.edge)
+
     def heights(self, rank: np.ndarray) -> np.ndarray:
         """Return the heights, in screen pixels, of the arcs of combinations ``rank``."""
-        low, high = float(self.scores.min()), float(self.scores.max())
-        share = (self.found.scores[rank] - low) / (high - low) if high > low else 1.0
-        return 0.92 * HEIGHT * (_LOWEST + (1 - _LOWEST) * np.broadcast_to(share, rank.shape))
+        return HEIGHT * np.clip(self.found.scores[rank] / self.top, 0, 1)
+
+    def in_words(self) -> str:
+        """Return which pairs are drawn, and how many reach the threshold."""
+        text = f"The best {number(self.out_of, 'pair')}"
+        if self.found.order > 2:
+            text = f"{number(self.out_of, 'pair')} of {number(self.found.size, 'combination')}"
+            text += f" of {self.found.order} variants, each pair at its best combination"
+        if self.out_of > len(self.rank):
+            text += f", of which {len(self.rank):,} are drawn"
+        if self.threshold is None:
+            return text
+        level = f"family-wise P = {ALPHA} ({self.threshold:.3g})"
+        what = "pair" if self.found.order == 2 else "combination"
+        reached = f"dashed line: {level}" if self.above.any() else f"no {what} reaches {level}"
+        return f"{text}; {reached}"
 
     def rank_at(self, x: float, y: float) -> tuple[int, float]:
         """Return the combination of the arc nearest to a point, and the distance in pixels."""
@@ -109,7 +153,8 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
     Returns
     -------
         hv.Overlay. Height and colour of an arc show the best score among all combinations that
-        contain the pair. Only the best 500 pairs are drawn.
+        contain the pair. Only the best 500 pairs are drawn. With permutations, a dashed line is at
+        the score of a family-wise p-value of 0.05, and arcs below it are grey.
 
     Raises
     ------
@@ -123,7 +168,7 @@ def epistasis_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> hv.Ov
     ...     {"variants": (("rank", "order"), [[3, 14, 15]]), "mi": ("rank", [0.25])}
     ... )
     >>> epistasis_arcs(result).opts.get().kwargs["title"]
-    '3 pairs of 1 combination of 3 variants: each pair at its best combination'
+    '3 pairs of 1 combination of 3 variants, each pair at its best combination'
     """
     return draw_arcs(arcs(ranked(result, ds), ds))
 
@@ -155,34 +200,40 @@ def draw_arcs(drawn: Arcs, marked: int | None = None, room: float = 1.0) -> hv.O
     found = drawn.found
     worst_first = np.arange(len(drawn.rank))[::-1]
     curves = half_ellipses(drawn.x, drawn.heights(drawn.rank))
+    colours, above = drawn.colours, drawn.above
     lines = [
-        {"x": curves[k, :, 0], "y": curves[k, :, 1], **_about(drawn, int(k))} for k in worst_first
+        {
+            "x": curves[k, :, 0],
+            "y": curves[k, :, 1],
+            **_about(drawn, int(k)),
+            "colour": colours[k],
+            "width": 1.6 if above[k] else 1.0,
+        }
+        for k in worst_first
     ]
-    low, high = float(drawn.scores.min()), float(drawn.scores.max())
-    picture = hv.Contours(lines, ["x", "y"], ["score", "first", "second", "rank"], label="Arcs")
+    about = ["score", "first", "second", "rank", "colour", "width"]
+    picture = hv.Contours(lines, ["x", "y"], about, label="Arcs")
     picture.opts(
-        color="score",
-        cmap=ramp(SEQUENTIAL, 256, 0.25),
-        clim=(low, high if high > low else low + 1e-9),
-        line_width=1.6,
+        color="colour",
+        line_width="width",
         alpha=0.85,
-        colorbar=True,
-        clabel=found.label,
-        colorbar_opts={**UPRIGHT_BAR, "title_text_font_size": "8pt"},
         default_tools=["save"],
         tools=["xpan", "xwheel_zoom", "reset", _hover(found)],
         active_tools=["xwheel_zoom"],
     )
-    shown = hv.Overlay([picture, *_mark(drawn, marked, room), *_contigs(drawn, room)])
-    return shown.opts(
-        title=_title(drawn),
+    layers = [picture, *_mark(drawn, marked, room), *_contigs(drawn, room)]
+    if drawn.threshold is not None:
+        line = hv.HLine(HEIGHT * drawn.threshold / drawn.top)
+        layers.append(line.opts(color=LIGHT.quiet, line_width=1, line_dash="dashed"))
+    return hv.Overlay(layers).opts(
+        title=drawn.in_words(),
         fontsize={"title": "9pt", "yticks": "8pt", "xticks": "8pt"},
         frame_width=WIDTH,
         frame_height=HEIGHT + STRIP + 40,
         xlim=(0, WIDTH),
         ylim=(-STRIP - 20, HEIGHT + 20),
         xaxis=None,
-        yticks=_score_ticks(low, high),
+        yticks=[(HEIGHT * score / drawn.top, text) for text, score in drawn.ticks.items()],
         ylabel=found.label,
         show_legend=False,
         toolbar="above",
@@ -307,24 +358,6 @@ def contig_name(drawn: Arcs, k: int) -> str:
     if len(genome.names) > 6:
         return genome.names[k]
     return f"{genome.names[k]}: {stretch}" if genome.names[k] else stretch
-
-
-def _score_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    scores = np.linspace(low, high, 4) if high > low else np.array([high])
-    share = (scores - low) / (high - low) if high > low else np.ones(1)
-    height = 0.92 * HEIGHT * (_LOWEST + (1 - _LOWEST) * share)
-    return [(float(y), f"{score:.3g}") for y, score in zip(height, scores, strict=True)]
-
-
-def _title(drawn: Arcs) -> str:
-    size, order = drawn.found.size, drawn.found.order
-    drawn_of = number(drawn.out_of, "pair")
-    text = f"{drawn_of} of {number(size, 'combination')}"
-    if order > 2:
-        text += f" of {order} variants: each pair at its best combination"
-    if drawn.out_of > len(drawn.rank):
-        text += f"; the best {len(drawn.rank):,} are drawn"
-    return text
 
 
 def _hover(found: Ranked) -> HoverTool:

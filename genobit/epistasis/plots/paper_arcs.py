@@ -7,25 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator
 
 from genobit.epistasis.plots.arcs import HEIGHT, WIDTH, Arcs, arcs, contig_name, half_ellipses
-from genobit.epistasis.plots.paper_permutations import ALPHA, threshold_of
 from genobit.epistasis.result import ranked
 from genobit.visual.paper.labels import spread
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.texts import lines_of, text_size, write_text
-from genobit.visual.style import SEQUENTIAL, number
-from genobit.visual.tokens import (
-    AXIS_PT,
-    CASING_PT,
-    HAIRLINE_PT,
-    LIGHT,
-    OUTLINE_PT,
-    ramp,
-)
+from genobit.visual.tokens import AXIS_PT, CASING_PT, HAIRLINE_PT, LIGHT, OUTLINE_PT
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,7 +47,8 @@ def paper_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> Paper:
     -------
         The page. The top of an arc is at the score of its pair. The best combination is blue. The
         best five have their ranks and the names of their members, as far as there is room. With
-        permutations, a dashed line is at the score of a family-wise p-value of 0.05.
+        permutations, a dashed line is at the score of a family-wise p-value of 0.05, and arcs below
+        it are grey, the best one too.
 
     Raises
     ------
@@ -76,33 +68,27 @@ def paper_arcs(result: xr.Dataset, *, ds: xr.Dataset | None = None) -> Paper:
 
 
 def arcs_of(drawn: Arcs, marked: int | None = None) -> Paper:
-    """Return arcs for a page, with combination ``marked`` in blue, by default the best."""
-    best = int(drawn.rank[0]) if marked is None else marked
-    page = _Page(drawn, best)
+    """Return arcs for a page, with combination ``marked`` in blue.
+
+    The default is the best one, unless it is below the threshold.
+    """
+    if marked is None and drawn.above[0]:
+        marked = int(drawn.rank[0])
+    page = _Page(drawn, -1 if marked is None else marked)
     return Paper(page.draw, page.height, whole=True)
 
 
 @dataclass(frozen=True)
 class _Page:
-    """Arcs, and the combination in blue. Sizes are in millimetres."""
+    """Arcs, and the combination in blue, -1 for none. Sizes are in millimetres."""
 
     arcs: Arcs
     lead: int
 
     @cached_property
-    def ticks(self) -> tuple[np.ndarray, list[str]]:
-        """Round scores that the axis shows, and their texts."""
-        low, high = float(self.arcs.scores.min()), float(self.arcs.scores.max())
-        ticks = np.asarray(MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(low, high))
-        ticks = ticks[(ticks >= low) & (ticks <= high)]
-        if len(ticks) < 2:
-            ticks = np.unique([low, high])
-        return ticks, [f"{tick:.4g}".replace("-", "\N{MINUS SIGN}") for tick in ticks]
-
-    @cached_property
     def beside(self) -> float:
         """Room for the axis of scores."""
-        return _AXIS + max(text_size(text)[0] for text in self.ticks[1])
+        return _AXIS + max(text_size(text)[0] for text in self.arcs.ticks)
 
     def rise(self, width: float) -> float:
         return float(np.clip(_SHARE * width, _LOW, _HIGH))
@@ -115,25 +101,14 @@ class _Page:
     def height(self, width: float) -> float:
         return 2 * MARGIN + _ABOVE + self.rise(width) + self.below(width)
 
-    @cached_property
-    def threshold(self) -> float | None:
-        """Score of a family-wise p-value of `ALPHA`, if it is inside of the axis."""
-        score = threshold_of(self.arcs.found)
-        low, high = float(self.arcs.scores.min()), float(self.arcs.scores.max())
-        return score if score is not None and low < score < high else None
-
     @property
     def notes(self) -> list[str]:
-        found = self.arcs.found
-        text = f"The best {number(self.arcs.out_of, 'pair')}"
-        if found.order > 2:
-            text = f"{number(self.arcs.out_of, 'pair')} of {number(found.size, 'combination')}"
-            text += f" of {found.order} variants, each pair at its best combination"
-        if self.arcs.out_of > len(self.arcs.rank):
-            text += f", of which {len(self.arcs.rank):,} are drawn"
+        text = f"{self.arcs.in_words()}."
+        if self.lead < 0:
+            return [text]
         # Better combinations may hold all its pairs, so that only its names are blue.
         blue = "Blue" if (self.arcs.rank == self.lead).any() else "Blue names"
-        return [f"{text}. {blue}: rank {found.ranks[self.lead]}."]
+        return [f"{text} {blue}: rank {self.arcs.found.ranks[self.lead]}."]
 
     def draw(self, axes: Axes) -> None:
         width, height = size_of(axes)
@@ -157,24 +132,26 @@ class _Page:
             write_text(axes, width - MARGIN, y, line, ha="right", color=LIGHT.slate)
 
     def _heights(self, rank: np.ndarray, rise: float) -> np.ndarray:
-        return self.arcs.heights(rank) * rise / (0.92 * HEIGHT)
+        return self.arcs.heights(rank) * rise / HEIGHT
 
     def _arcs(self, frame: Axes, across: float, rise: float) -> None:
         found = self.arcs
-        x = found.x * across / WIDTH
-        lines = half_ellipses(x, self._heights(found.rank, rise))
-        low, high = float(found.scores.min()), float(found.scores.max())
-        shades = ramp(SEQUENTIAL, 256, 0.25)
-        share = (found.scores - low) / (high - low) if high > low else np.ones(len(lines))
+        x, heights = found.x * across / WIDTH, self._heights(found.rank, rise)
+        half = Path.arc(0, 180)
+        radii = np.stack([(x[:, 0] - x[:, 1]) / 2, heights], axis=1)
+        middles = np.stack([x.mean(axis=1), 0 * heights], axis=1)
+        moved = half.vertices * radii[:, None] + middles[:, None]
         lead = found.rank == self.lead
+        widths = np.where(found.above, _ARC, AXIS_PT)
         for chosen, colours, wide, label in (
-            (~lead, [shades[int(255 * s)] for s in share[~lead][::-1]], _ARC, "_arcs"),
-            (lead, [LIGHT.paper], CASING_PT, "_casing"),
-            (lead, [LIGHT.accent], OUTLINE_PT * 1.3, "_lead"),
+            (~lead, found.colours[~lead][::-1].tolist(), widths[~lead][::-1].tolist(), "_arcs"),
+            (lead, [LIGHT.paper], [CASING_PT], "_casing"),
+            (lead, [LIGHT.accent], [OUTLINE_PT * 1.3], "_lead"),
         ):
-            drawn = LineCollection(
-                list(lines[chosen][::-1]),
-                colors=colours,
+            drawn = PathCollection(
+                [Path(points, half.codes) for points in moved[chosen][::-1]],
+                facecolors="none",
+                edgecolors=colours,
                 linewidths=wide,
                 label=label,
                 capstyle="round" if label == "_arcs" else "butt",
@@ -185,31 +162,26 @@ class _Page:
     def _scores(self, frame: Axes, rise: float) -> None:
         """Draw the axis of scores, and the line of the family-wise p-value."""
         found = self.arcs
-        low, high = float(found.scores.min()), float(found.scores.max())
-        at = np.argsort(found.scores)[[0, -1]]
-        ends = self._heights(found.rank[at], rise)
         frame.set_xticks([])
         for side in ("bottom", "top", "right"):
             frame.spines[side].set_visible(False)
-        frame.spines["left"].set_bounds(*(ends if high > low else (0, ends[1])))
-        ticks, texts = self.ticks
-        frame.set_yticks(np.interp(ticks, [low, high], ends) if high > low else ends[1:], texts)
+        scores = np.array([*found.ticks.values()])
+        frame.set_yticks(scores / found.top * rise, [*found.ticks])
         frame.set_ylabel(found.found.label)
         across = size_of(frame)[0]
-        frame.yaxis.set_label_coords(-(self.beside - 2.6) / across, float(np.mean(ends)) / rise)
-        if self.threshold is None:
-            return
-        y = float(np.interp(self.threshold, [low, high], ends))
-        frame.plot([0, across], [y, y], color=LIGHT.quiet, linewidth=AXIS_PT, dashes=(4, 2.5))
-        write_text(
-            frame, across, y + 0.4, f"family-wise P = {ALPHA}", ha="right", va="bottom",
-            color=LIGHT.slate, path_effects=[withStroke(linewidth=1.6, foreground=LIGHT.paper)],
-        )  # fmt: skip
+        frame.yaxis.set_label_coords(-(self.beside - 2.6) / across, 0.5)
+        if found.threshold is not None:
+            y = found.threshold / found.top * rise
+            frame.plot(
+                [0, across], [y, y], color=LIGHT.slate, linewidth=AXIS_PT, dashes=(4, 2.5),
+                label="_threshold",
+            )  # fmt: skip
 
     def _named(self, across: float) -> list[int]:
         """Return the best combinations whose members' names fit side by side, the lead first."""
         found = self.arcs.found
-        order = [self.lead, *(int(k) for k in np.argsort(-found.scores, kind="stable"))]
+        order = [self.lead] if self.lead >= 0 else []
+        order += np.argsort(-found.scores, kind="stable").tolist()
         chosen: list[int] = []
         for rank in list(dict.fromkeys(order))[:NAMED]:
             members = self._members([*chosen, rank])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from genobit.epistasis.plots.ranking import BARS, without_permutations
+from genobit.epistasis.plots.ranking import ALPHA, BARS, threshold_of, without_permutations
 from genobit.epistasis.result import Ranked, ranked
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.texts import fitted, lines_of, text_size, write_text
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-#: Family-wise p-value of the dashed line.
-ALPHA = 0.05
 #: Combinations with a diamond and their names.
 NAMED = 3
 #: Ratio of the largest to the smallest score from which on the axis is logarithmic.
@@ -94,22 +92,6 @@ def maxima_of(found: Ranked) -> np.ndarray:
         return np.empty(0)
     maxima = found.result["permutation_maximum"].values.astype("f8")
     return maxima[np.isfinite(maxima)]
-
-
-def threshold_of(found: Ranked) -> float | None:
-    """Return the score above which the family-wise p-value is at most `ALPHA`.
-
-    None if the result has too few permutations for such a p-value.
-    """
-    if without_permutations(found):
-        return None
-    # The observed order counts as a permutation, and one without a score has none as large.
-    maxima = found.result["permutation_maximum"].values.astype("f8")
-    allowed = int(np.floor(ALPHA * (len(maxima) + 1) + 1e-9)) - 1
-    if allowed < 0:
-        return None
-    score = float(np.sort(maxima)[::-1][allowed])
-    return score if np.isfinite(score) else None
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+#: Family-wise p-value of the dashed line.
+ALPHA = 0.05
 #: Bars of the histogram of permutations.
 BARS = 40
 #: Height of the table header and of a row in screen pixels, number of visible rows, and width of
@@ -123,6 +125,22 @@ def without_permutations(found: Ranked) -> str:
         "There are no permutations in this result: search with "
         "ds.genobit.epistasis(..., permutations=1000, seed=1) to get them."
     )
+
+
+def threshold_of(found: Ranked) -> float | None:
+    """Return the score above which the family-wise p-value is at most `ALPHA`.
+
+    None if the result has too few permutations for such a p-value.
+    """
+    if without_permutations(found):
+        return None
+    # The observed order counts as a permutation, and one without a score has none as large.
+    maxima = found.result["permutation_maximum"].values.astype("f8")
+    allowed = int(np.floor(ALPHA * (len(maxima) + 1) + 1e-9)) - 1
+    if allowed < 0:
+        return None
+    score = float(np.sort(maxima)[::-1][allowed])
+    return score if np.isfinite(score) else None
 
 
 def draw_ranking(found: Ranked, ranks: np.ndarray, rows: int = _ROWS) -> hv.Table:
