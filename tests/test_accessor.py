@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import genobit as gb
 from tests.helpers.cohorts import TAILS, cohort, random_calls
 from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.plink_files import write_fileset
 from tests.helpers.reference import (
     banded,
     bits_of,
@@ -24,7 +25,6 @@ from tests.helpers.reference import (
     window_pairs,
     words_of,
 )
-from tests.io.test_plink import write_fileset
 
 # One rounding to float32 (2**-24); the oracle's float64 sums are good to 1e-12.
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-7}

@@ -18,8 +18,8 @@ import pandas as pd
 import pytest
 
 import genobit as gb
+from tests.helpers.pages import blocks
 from tests.helpers.programs import PLINK, PLINK2
-from tests.test_docs import blocks
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled("every analysis, of 400,000 calls")]
 

@@ -6,7 +6,6 @@ import ast
 import inspect
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import asdict, fields
 from doctest import DocTestParser
 from pathlib import Path
@@ -16,11 +15,11 @@ import pytest
 
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
+from tests.helpers.pages import FENCED, blocks
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
 WIDEST = 88
-FENCED = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = ("python", "bash", "yaml", "", "text", "{code-cell}")
 ANALYSES = (
     "epistasis",
@@ -35,13 +34,6 @@ ANALYSES = (
 OPTION = re.compile(r"^\| `(\w+)` \| `([^`]+)` \| ", re.MULTILINE)
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-
-
-def blocks(text: str, kinds: tuple[str, ...]) -> Iterator[str]:
-    """Fenced blocks of some kinds, without the options of cells."""
-    for kind, body in FENCED.findall(text):
-        if kind.strip() in kinds:
-            yield re.sub(r"\A(:.*\n)+", "", body)
 
 
 @pages

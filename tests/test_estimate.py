@@ -19,7 +19,7 @@ from genobit.engine.schedule.costs import Estimate
 from tests.helpers.cases import CASES, SOURCES, Case, called, name
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.laziness import raise_if_dask_computes
-from tests.ld.test_sites import alignment, letters
+from tests.helpers.sites import alignment, letters
 
 READING = {
     ("genes", "kendall"): "the first chunk decides the kernel",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.test_docs import blocks
+from tests.helpers.pages import blocks
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

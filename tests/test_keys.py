@@ -27,6 +27,8 @@ import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.data.estimates import NOT_ESTIMATED
 from genobit.engine.schedule.names import layer_name
+from tests.helpers.bgen_files import random_probabilities
+from tests.helpers.bgen_files import write as write_bgen
 from tests.helpers.cases import (
     CASES,
     NO_RESULT,
@@ -39,9 +41,7 @@ from tests.helpers.cases import (
     name,
 )
 from tests.helpers.cohorts import cohort, random_calls
-from tests.io.test_bgen import write as write_bgen
-from tests.io.test_bgen_calls import random_probabilities
-from tests.io.test_plink import write_fileset
+from tests.helpers.plink_files import write_fileset
 
 Opening = Callable[[], xr.DataArray]
 LAZY = [case for case in CASES if not case.eager]

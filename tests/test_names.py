@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 from tests.helpers.cohorts import cohort, random_calls
-from tests.kendall.test_pairs import expression
-from tests.similarity.test_measures import prints, rows_of
+from tests.helpers.measurements import expression
+from tests.helpers.prints import prints, rows_of
 
 GENES = expression(12, 20)
 PRINTS = prints(rows_of(1, 9, 70), (9, 70)).assign_coords(molecule=[f"m{k}" for k in range(9)])

@@ -21,7 +21,7 @@ from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.engine.synonyms import ABSENT, SYNONYMS
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.every import everything
-from tests.test_vocabulary import functions, methods, users
+from tests.helpers.public import functions, methods, users
 
 
 @cache

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import genobit as gb
-from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
-from genobit.data.plotting import DatasetPlot
 from tests.helpers.cohorts import cohort, random_calls
-
-Parameters = dict[str, inspect.Parameter]
+from tests.helpers.public import Parameters, figures, functions, methods, users
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "vocabulary.md"
 ROW = re.compile(r"^\| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
-OBJECTS = {"EpistasisLimits", "SearchEffort"}
-"""Public classes that hold arguments of a method."""
 MOST = 10
 OF_TESTS = {"kendall": 2, "kendall_pairs": 1}
 """More arguments of methods that have those of a test in scipy and of `corr` in pandas."""
@@ -43,42 +36,6 @@ TYPES = {
 }
 """Types of shared arguments, without None."""
 OWN_TYPES = {"other": "the set to compare with is of the kind of the data"}
-
-
-def methods() -> Iterator[tuple[str, Parameters]]:
-    """Public methods of both accessors, and their parameters without self."""
-    for accessor in (GenobitDatasetAccessor, GenobitDataArrayAccessor):
-        for name, member in inspect.getmembers(accessor, inspect.isfunction):
-            if not name.startswith("_"):
-                _, *rest = inspect.signature(member).parameters.items()
-                yield name, dict(rest)
-    for name, member in inspect.getmembers(DatasetPlot, inspect.isfunction):
-        if name == "__call__" or not name.startswith("_"):
-            _, *rest = inspect.signature(member).parameters.items()
-            yield f"plot.{name}".removesuffix(".__call__"), dict(rest)
-
-
-def functions() -> Iterator[tuple[str, Parameters]]:
-    """Public functions, and the classes that hold arguments."""
-    for name in gb.__all__:
-        member = getattr(gb, name)
-        if inspect.isfunction(member) or name in OBJECTS:
-            yield f"gb.{name}", dict(inspect.signature(member).parameters)
-
-
-def figures() -> Iterator[tuple[str, Parameters]]:
-    for name in gb.plots.__all__:
-        yield f"plots.{name}", dict(inspect.signature(getattr(gb.plots, name)).parameters)
-
-
-@cache
-def users() -> dict[str, set[str]]:
-    """Arguments, and the methods, functions and figures that take them."""
-    found = defaultdict(set)
-    for name, parameters in [*methods(), *functions(), *figures()]:
-        for argument in parameters:
-            found[argument].add(name)
-    return dict(found)
 
 
 def kind(parameter: inspect.Parameter) -> str:

@@ -29,7 +29,7 @@ from genobit.epistasis.schedule.variants import gathered
 from tests.epistasis.schedule.combinations import divided, dosages, groups, planes_of
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.every import assert_same, everything, small_tiles
-from tests.parsimony.test_search import simulated
+from tests.helpers.trees import simulated
 
 distributed = pytest.importorskip("distributed")
 

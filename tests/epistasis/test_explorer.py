@@ -13,7 +13,7 @@ import xarray as xr
 import genobit  # noqa: F401  the accessor
 from genobit.epistasis.explorer.explorer import EpistasisExplorer
 from genobit.epistasis.explorer.views import card_of
-from tests.kendall.test_explorer import said
+from tests.helpers.explorers import said
 from tests.visual.texts import texts_of
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ import xarray as xr
 
 import genobit as gb
 from tests.helpers.cohorts import cohort, mosaic_calls
-from tests.kendall.test_pairs import expression
-from tests.ld.test_sites import alignment, letters
-from tests.similarity.test_measures import prints, rows_of
+from tests.helpers.measurements import expression
+from tests.helpers.prints import prints, rows_of
+from tests.helpers.sites import alignment, letters
 
 VARIANTS, SAMPLES, SITES = 40, 20, 24
 

@@ -1,6 +1,7 @@
 """Trees and sites drawn at random, for tests of parsimony."""
 
 import numpy as np
+import xarray as xr
 from hypothesis import strategies as st
 
 
@@ -44,3 +45,14 @@ def scored(draw, most_children=2, most_taxa=5, most_states=4, most_sites=6):
     parents = random_parents(taxa, rng, draw(st.integers(2, most_children)))
     sets = random_sets(taxa, sites, states, rng, draw(st.sampled_from([0.0, 0.3, 0.9])))
     return sets, parents, rng.integers(1, 9, sites), states
+
+
+def simulated(taxa=9, sites=120, seed=5, states="ACGT"):
+    """An alignment with a signal: sites change along a comb."""
+    rng = np.random.default_rng(seed)
+    rows = [rng.integers(0, len(states), sites)]
+    for _ in range(taxa - 1):
+        drawn = rng.integers(0, len(states), sites)
+        rows.append(np.where(rng.random(sites) < 0.15, drawn, rows[-1]))
+    values = np.array(list(states))[np.array(rows)]
+    return xr.DataArray(values, {"taxa": [f"t {k}" for k in range(taxa)]}, ("taxa", "sites"))

@@ -14,50 +14,20 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from genobit.io.bgen_files import _header, _source
+from tests.helpers.bgen_files import (
+    N_SAMPLES,
+    N_VARIANTS,
+    bgen,
+    random_variants,
+    write,
+)
 from tests.helpers.laziness import raise_if_dask_computes
+from tests.helpers.plink_files import dosage
 from tests.helpers.programs import PLINK2, plink2
 from tests.helpers.reference import bgen_calls
-from tests.io.test_bgen_calls import random_probabilities
-from tests.io.test_plink import dosage
 
-bgen = pytest.importorskip("bgen")
-
-N_VARIANTS, N_SAMPLES = 150, 37
 ROUNDING = 1 / 16384
 """Dosages of plink2 are multiples of it, rounded once or twice."""
-
-
-def write(
-    path: Path,
-    variants: list[tuple[np.ndarray, bool]],
-    bits: int = 8,
-    compression: str | None = "zlib",
-    **more: Any,
-) -> Path:
-    """A file of variants, each probabilities (samples, 2 to 4) and whether they are phased."""
-    samples = [f"s{k}" for k in range(len(variants[0][0]))]
-    options = {"samples": samples, "compression": compression, "layout": 2, **more}
-    with bgen.BgenWriter(str(path), len(samples), **options) as file:
-        for k, (values, phased) in enumerate(variants):
-            ploidy: Any = 2
-            if np.isnan(values).any(axis=1).sum() > np.isnan(values[:, 0]).sum():
-                ploidy = np.where(np.isnan(values[:, 2]) & ~np.isnan(values[:, 0]), 1, 2)
-            about = (f"id{k}", f"rs{k}", str(1 + k // 100), 1000 + k, ["A", "CT"])
-            file.add_variant(*about, values, phased=phased, bit_depth=bits, ploidy=ploidy)
-    # The index that the writer puts beside is not asked.
-    path.with_name(path.name + ".bgi").unlink()
-    return path
-
-
-def random_variants(
-    bits: int, phased: float, seed: int = 1, haploid: float = 0
-) -> list[tuple[np.ndarray, bool]]:
-    rng = np.random.default_rng(seed)
-    kinds = rng.random(N_VARIANTS) < phased
-    return [
-        (random_probabilities(rng, N_SAMPLES, bool(kind), bits, haploid), bool(kind))
-        for kind in kinds
-    ]
 
 
 def imported(path: Path, *options: str | Path) -> dict[str, np.ndarray]:

@@ -9,29 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from genobit.io.kernels.bgen import PHASED, UNCERTAIN, call_variant, dosage_variant
+from tests.helpers.bgen_files import random_probabilities
 from tests.helpers.reference import bgen_calls
 
 SAID = {"": 0, "phased": PHASED, "uncertain": UNCERTAIN}
-
-
-def random_probabilities(
-    rng: np.random.Generator, n: int, phased: bool, bits: int, haploid: float
-) -> NDArray[np.float32]:
-    """Probabilities as of so many bits, of missing and haploid samples too."""
-    most = 2**bits - 1
-    if phased:
-        first = rng.choice([0, most, *rng.integers(0, most + 1, 4)], (n, 2))
-        parts = np.stack([first, most - first], axis=2).reshape(n, 4)
-    else:
-        one = rng.choice([0, most, *rng.integers(0, most + 1, 4)], n)
-        two = np.minimum(rng.choice([0, most, *rng.integers(0, most + 1, 4)], n), most - one)
-        parts = np.stack([one, two, most - one - two], axis=1)
-    out = (parts / most).astype(np.float32)
-    alone = rng.random(n) < haploid
-    out[alone, 1] = 1 - out[alone, 0]
-    out[alone, 2:] = np.nan
-    out[rng.random(n) < 0.2] = np.nan
-    return out
 
 
 def checked(values: NDArray[np.float32], phased: bool, swap: bool, threshold: float) -> None:

@@ -13,8 +13,8 @@ import pytest
 
 import genobit as gb
 from genobit.io.bgen_files import _source
-from tests.io.test_bgen import N_SAMPLES, random_variants, write
-from tests.io.test_plink import dosage
+from tests.helpers.bgen_files import N_SAMPLES, random_variants, write
+from tests.helpers.plink_files import dosage
 
 bgen = pytest.importorskip("bgen")
 

@@ -29,7 +29,7 @@ def written(name: str, folder: Path) -> Callable[..., xr.Dataset]:
     """Write a cohort, and return a function that opens it."""
     if name == "bgen":
         pytest.importorskip("bgen")
-        from tests.io.test_bgen import random_variants, write
+        from tests.helpers.bgen_files import random_variants, write
 
         return functools.partial(gb.open_bgen, write(folder / "a.bgen", random_variants(8, 0.3)))
     if name == "tskit":

@@ -14,9 +14,9 @@ import xarray as xr
 
 import genobit as gb
 from genobit.io import _remote
+from tests.helpers.plink_files import random_dosages
+from tests.helpers.plink_files import write_fileset as write_bed
 from tests.helpers.servers import Ranges, Whole, close_sessions, s3, serving
-from tests.io.test_plink import random_dosages
-from tests.io.test_plink import write_fileset as write_bed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,9 @@ from zarr.storage import ObjectStore
 import genobit as gb
 from genobit.io._zarr import _ZIP_FSSPEC, _version
 from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.plink_files import random_dosages, write_fileset
 from tests.helpers.servers import Ranges, Whole, close_sessions, s3, serving
 from tests.io.google import Google
-from tests.io.test_plink import random_dosages, write_fileset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,7 +21,7 @@ import genobit as gb
 from genobit.engine.schedule.graphs import Grid
 from genobit.io import resumable_zarr
 from tests.helpers.cohorts import cohort, random_calls
-from tests.similarity.test_measures import prints, rows_of
+from tests.helpers.prints import prints, rows_of
 
 CHUNK = 64
 

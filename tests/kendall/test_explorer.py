@@ -24,6 +24,7 @@ from genobit.kendall.explorer.data import KendallData
 from genobit.kendall.explorer.explorer import KendallExplorer
 from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.network import NetworkLayout
+from tests.helpers.explorers import said
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -62,12 +63,6 @@ def ds() -> xr.Dataset:
             "sample_sex": ("samples", np.tile([1, 2], 20)),
         }
     )
-
-
-def said(view) -> str:
-    """The sentence in the place of a picture; "" where there is a picture."""
-    inside = getattr(view.box.children[0], "children", ())
-    return inside[0].value if inside and hasattr(inside[0], "value") else ""
 
 
 def count(explorer: KendallExplorer) -> int:

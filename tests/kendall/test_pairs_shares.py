@@ -9,7 +9,7 @@ import pytest
 
 import genobit as gb
 from tests.helpers.cohorts import cohort, random_calls
-from tests.kendall.test_pairs import expression
+from tests.helpers.measurements import expression
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5, 40])

@@ -16,6 +16,7 @@ from genobit.ld.explorer import explorer as explore_ld
 from genobit.ld.explorer import tile_cache, views
 from genobit.ld.explorer.region import Contig, region_text
 from genobit.visual.tokens import LIGHT
+from tests.helpers.explorers import _all, named
 
 
 @pytest.fixture(scope="module")
@@ -192,17 +193,6 @@ def test_the_select_box_takes_regions(bits, text):
     box = named(explorer, "genobit-ld-select")
     box.value = text
     assert explorer.selected == (3, 5, 6, 7)
-
-
-def _all(widget):
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from _all(child)
-
-
-def named(explorer, name):
-    """The part of an explorer with a CSS class."""
-    return next(widget for widget in _all(explorer) if name in widget._dom_classes)
 
 
 def test_controls_follow_the_traits_and_lead_them(bits):

@@ -16,8 +16,7 @@ from genobit.parsimony.explorer.explorer import ParsimonyExplorer
 from genobit.parsimony.explorer.views import Patches
 from genobit.parsimony.plots.pixel_layers import Dots, Lines, overlay
 from genobit.parsimony.rooting import splits
-from tests.kendall.test_explorer import said
-from tests.ld.test_explorer import named
+from tests.helpers.explorers import named, said
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

@@ -9,7 +9,7 @@ import genobit as gb
 from genobit.parsimony import search as tree_search
 from genobit.parsimony.schedule import runs
 from genobit.parsimony.schedule import steps as tree_steps
-from tests.helpers.trees import random_sets
+from tests.helpers.trees import random_sets, simulated
 
 pytest.importorskip("dendropy")
 
@@ -24,17 +24,6 @@ def splits(newick, taxa):
         below[parents[node]] |= below[node]
     sides = [side if taxa[0] not in side else set(taxa) - side for side in below[:-1]]
     return frozenset(frozenset(side) for side in sides)
-
-
-def simulated(taxa=9, sites=120, seed=5, states="ACGT"):
-    """An alignment with a signal: sites change along a comb."""
-    rng = np.random.default_rng(seed)
-    rows = [rng.integers(0, len(states), sites)]
-    for _ in range(taxa - 1):
-        drawn = rng.integers(0, len(states), sites)
-        rows.append(np.where(rng.random(sites) < 0.15, drawn, rows[-1]))
-    values = np.array(list(states))[np.array(rows)]
-    return xr.DataArray(values, {"taxa": [f"t {k}" for k in range(taxa)]}, ("taxa", "sites"))
 
 
 @pytest.mark.parametrize("method", ["stepwise", "nni", "spr", "tbr", "ratchet", "branch_and_bound"])

@@ -18,9 +18,9 @@ from genobit.engine.schedule.computing import compute
 from genobit.io.pgen_files._header import PROVISIONAL
 from genobit.io.writers import pgen
 from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.plink_files import random_dosages, write_fileset
 from tests.helpers.programs import PLINK2, plink2
 from tests.io.test_pgen import Made, imported
-from tests.io.test_plink import random_dosages, write_fileset
 
 
 def lines(path: Path, suffix: str) -> list[str]:
@@ -81,7 +81,7 @@ def test_dosages_come_back(tmp_path: Path) -> None:
 @PLINK2
 def test_haploid_dosages_of_bgen_are_those_of_plink2(tmp_path: Path) -> None:
     pytest.importorskip("bgen")
-    from tests.io.test_bgen import random_variants, write
+    from tests.helpers.bgen_files import random_variants, write
 
     source = write(tmp_path / "a.bgen", random_variants(16, 0, haploid=0.4), 16)
     ds = gb.open_bgen(source, chunks=40)

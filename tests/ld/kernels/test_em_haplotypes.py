@@ -20,9 +20,9 @@ from tests.helpers.reference import (
     known_haplotypes,
     linkage_from_haplotypes,
 )
-from tests.helpers.sized import sized
+from tests.helpers.sized import KERNELS, sized
+from tests.helpers.windows import rows_of, window
 from tests.ld.kernels import ld_band, ld_square
-from tests.ld.kernels.test_r2 import KERNELS, rows_of, window
 
 STATISTICS = ("r2_em", "dprime_em")
 Known = tuple[int, int, int, int, int]

@@ -16,9 +16,9 @@ from genobit.ld.kernels import pairs
 from tests.helpers.cohorts import random_calls
 from tests.helpers.reference import words_of
 from tests.helpers.sized import KERNELS, sized
+from tests.helpers.windows import rows_of as calls_as_rows
+from tests.helpers.windows import window
 from tests.ld.kernels import ld_square
-from tests.ld.kernels.test_r2 import rows_of as calls_as_rows
-from tests.ld.kernels.test_r2 import window
 
 
 def alike(variants: int, bits: int, seed: int, share: float) -> np.ndarray:

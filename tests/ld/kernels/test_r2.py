@@ -11,19 +11,13 @@ from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.options import set_options
 from genobit.ld.kernels import pairs
 from tests.helpers.cohorts import TAILS, random_calls
-from tests.helpers.reference import banded, dosages, haplotypes, linkage_matrix, words_of
+from tests.helpers.reference import banded, dosages, haplotypes, linkage_matrix
 from tests.helpers.sized import KERNELS, sized
+from tests.helpers.windows import rows_of, window
 from tests.ld.kernels import ld_band, ld_square
 
 # Values are rounded once, to float32 (2**-24); the oracle's float64 sums are good to 1e-12.
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-7}
-
-
-def rows_of(calls: np.ndarray, *, haploid: bool, called: bool = True) -> PlaneRows:
-    values = haplotypes(calls) if haploid else dosages(calls)
-    present = words_of(~np.isnan(values)) if called else None
-    planes = (words_of(values == 1),) if haploid else (words_of(values >= 1), words_of(values == 2))
-    return PlaneRows(haploid, values.shape[1], planes, present)
 
 
 def values_of(calls: np.ndarray, *, haploid: bool) -> np.ndarray:
@@ -112,13 +106,6 @@ def test_everything_missing_is_silent() -> None:
     for haploid in (True, False):
         for statistic in statistics(haploid):
             assert np.isnan(ld_square(statistic, rows_of(calls, haploid=haploid))).all()
-
-
-def window(n: int, reach: int, seed: int) -> np.ndarray:
-    """Ends of windows of changing width, which never decrease."""
-    steps = np.random.default_rng(seed).integers(0, reach + 1, n)
-    ends = np.maximum.accumulate(np.arange(n) + steps)
-    return np.minimum(ends, n - 1).astype(np.int64)
 
 
 @given(

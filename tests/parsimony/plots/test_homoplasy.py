@@ -7,7 +7,7 @@ import xarray as xr
 import genobit as gb
 from genobit.launcher.plots import homoplasy_track, search_trace, site_table
 from genobit.parsimony.plots.homoplasy import BARS, draw_sites
-from tests.ld.test_sites import alignment, letters
+from tests.helpers.sites import alignment, letters
 
 
 def made(extra: np.ndarray) -> xr.Dataset:

@@ -16,7 +16,7 @@ from genobit.parsimony.plots.homoplasy import draw_sites
 from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.states import changes_of
 from genobit.visual.genome import places
-from tests.ld.test_explorer import named
+from tests.helpers.explorers import named
 from tests.parsimony.plots.test_paper_tree import drawn, words
 
 pytestmark = pytest.mark.usefixtures("undrawn")
