@@ -82,12 +82,10 @@ def alignment_of(array: xr.DataArray, gap: str) -> Alignment:
 
 def require_names(taxa: Sequence[str]) -> None:
     """Raise ValueError for the first name that occurs twice."""
-    numbers: dict[str, int] = {}
-    for number, name in enumerate(taxa):
-        if name in numbers:
-            msg = f"taxa {numbers[name]} and {number} are both named {name!r}: rename one of them"
-            raise ValueError(msg)
-        numbers[name] = number
+    first, again = labels.first_repeat(taxa)
+    if again:
+        msg = f"taxa {first} and {again} are both named {taxa[again]!r}: rename one of them"
+        raise ValueError(msg)
 
 
 def decided(

@@ -256,8 +256,8 @@ def labels_of_rows(
                 f"{source.called(column)} of {source.name} is empty in row {empty}: remove the "
                 "row, or write its label. Row 0 is the first below the header"
             )
-    if (second := first_true(pd.Index(found, dtype=object).duplicated())) >= 0:
-        first = found.tolist().index(found[second])
+    first, second = labels.first_repeat(found)
+    if second:
         columns = " and ".join(map(source.called, keys.columns.values()))
         remedy = "keep one row for each"
         family = key_column(source.columns, FAMILY)

@@ -14,6 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import model
+from genobit.data.checks import first_true
 from genobit.data.text import is_unread
 
 if TYPE_CHECKING:
@@ -231,6 +232,19 @@ def first_difference(ours: Any, theirs: Any, name: str = "labels") -> tuple[int,
         return None
     k = int(np.flatnonzero(differ)[0])
     return k, here.astype(object)[k], there.astype(object)[k]
+
+
+def first_repeat(labels: Any) -> tuple[int, int]:
+    """Return the indices of two equal labels, the second one the first that repeats; 0, 0 for none.
+
+    Examples
+    --------
+    >>> first_repeat(["a", "b", "b", "a"]), first_repeat(["a"])
+    ((1, 2), (0, 0))
+    """
+    again = first_true(pd.Index(labels, dtype=object).duplicated())
+    given = list(labels)
+    return (given.index(given[again]), again) if again > 0 else (0, 0)
 
 
 def require_same(ours: Any, theirs: Any, name: str, remedy: str) -> None:

@@ -255,8 +255,8 @@ def _joined(found: _Keys, join: str) -> Places:
     # pandas would make text of Arrow of objects, which takes longer.
     indexes = [pd.Index(keys, dtype=keys.dtype) for keys in found.keys]
     for k, index in enumerate(indexes):
-        if (again := first_true(index.duplicated())) >= 0:
-            first = found.keys[k].tolist().index(found.keys[k][again])
+        first, again = labels.first_repeat(index)
+        if again:
             text = found.text(k, again)
             remedy = "match by on='position'" if found.name == model.VARIANT_ID else "keep one"
             raise ValueError(

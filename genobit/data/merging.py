@@ -10,7 +10,6 @@ import pandas as pd
 import xarray as xr
 
 from genobit.data import columns, labels, model
-from genobit.data.checks import first_true
 from genobit.data.matching import NO_ID, Matched, first_known
 from genobit.data.strands import align_all
 
@@ -307,8 +306,8 @@ def _sample_ids(
     single = np.concatenate(names)
     if not pd.Index(single).has_duplicates:
         return single, {}
-    if (second := first_true(pd.Index(full).duplicated())) >= 0:
-        first = full.tolist().index(full[second])
+    first, second = labels.first_repeat(full)
+    if second:
         ends = np.cumsum([part.sizes[model.SAMPLES] for part in parts])
         where = [
             f"samples={i - int(np.r_[0, ends][k])} of datasets[{k}]"

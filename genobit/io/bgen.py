@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from genobit.data import model
+from genobit.data import labels, model
 from genobit.data.checks import check_one_of
 from genobit.data.text import decode, lazy_text
 from genobit.engine.files import local_path
@@ -254,11 +254,10 @@ def _samples(
 
 def _own_ids(path: Path, ids: list[str]) -> np.ndarray:
     """Return the sample ids of the .bgen itself; raise ValueError if one repeats."""
-    first: dict[str, int] = {}
-    for k, name in enumerate(ids):
-        if first.setdefault(name, k) != k:
-            raise ValueError(
-                f"{path}: samples={first[name]} and samples={k} have the same id {name!r}. Sample "
-                "ids must be unique: give a .sample file with other ids as sample="
-            )
+    first, again = labels.first_repeat(ids)
+    if again:
+        raise ValueError(
+            f"{path}: samples={first} and samples={again} have the same id {ids[again]!r}. Sample "
+            "ids must be unique: give a .sample file with other ids as sample="
+        )
     return np.array(ids, object)

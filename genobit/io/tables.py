@@ -6,7 +6,6 @@ import csv
 import gzip
 import os
 import warnings
-from collections import Counter
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -241,13 +240,11 @@ def require_equal_widths(name: str, body: str, width: int) -> str:
 
 def require_unique(name: str, columns: list[str]) -> None:
     """Raise ValueError if two columns of a table have the same name."""
-    repeated = [column for column, count in Counter(columns).items() if count > 1]
-    if repeated:
-        first = columns.index(repeated[0])
-        second = columns.index(repeated[0], first + 1)
+    first, second = labels.first_repeat(columns)
+    if second:
         raise ValueError(
-            f"columns {first} and {second} of {name} are both called {repeated[0]!r}: rename one "
-            "of them. A file without a header is read by pd.read_csv(..., header=None, names=[...])"
+            f"columns {first} and {second} of {name} are both called {columns[first]!r}: rename "
+            "one of them. A file without a header is read by pd.read_csv(..., header=None, names=[...])"
         )
 
 

@@ -132,19 +132,13 @@ def test_every_method_is_there() -> None:
     assert of_arrays - of_any == set(ARRAY_METHODS)
 
 
-@pytest.mark.parametrize("kind", DATASETS)
-def test_of_a_dataset__is_ready_what_runs(kind: str) -> None:
-    ds = DATASETS[kind]()
-    for name, method in METHODS.items():
-        wants, error = availability.unmet_need(ds, name), error_of(method, ds)
-        assert (wants == "") == (error is None), (name, wants, error)
-
-
-@pytest.mark.parametrize("kind", ARRAYS)
-def test_of_an_array__is_ready_what_runs(kind: str) -> None:
-    da = ARRAYS[kind]()
-    for name, method in ARRAY_METHODS.items():
-        wants, error = availability.unmet_need_of_array(da, name), error_of(method, da)
+@pytest.mark.parametrize("kind", [*DATASETS, *ARRAYS])
+def test_what_is_ready_runs(kind: str) -> None:
+    data = (DATASETS | ARRAYS)[kind]()
+    is_array = isinstance(data, xr.DataArray)
+    unmet = availability.unmet_need_of_array if is_array else availability.unmet_need
+    for name, method in (ARRAY_METHODS if is_array else METHODS).items():
+        wants, error = unmet(data, name), error_of(method, data)
         assert (wants == "") == (error is None), (name, wants, error)
 
 

@@ -52,24 +52,22 @@ def test_published_alignments(shared_data: Path, name, shape, kind) -> None:
     assert str(aln.taxa.values[0]) in {words[0].removeprefix(">"), words[2]}
 
 
-def test_published_alignments__written_by_dendropy_as_nexus(shared_data: Path, tmp_path) -> None:
-    import dendropy
-
-    path = shared_data / "primates_ambig" / "primates_ambig.fasta"
-    matrix = dendropy.DnaCharacterMatrix.get(path=path, schema="fasta")
-    written = write(tmp_path, matrix.as_string("nexus"), "primates.nex")
-    xr.testing.assert_equal(gb.open_alignment(written), gb.open_alignment(path))
-
-
-@pytest.mark.parametrize("strict", [True, False])
-def test_published_alignments__written_by_dendropy_as_phylip(
-    shared_data: Path, tmp_path, strict
+@pytest.mark.parametrize(
+    ("name", "schema", "options"),
+    [
+        ("primates_ambig", "nexus", {}),
+        ("woodmouse", "phylip", {"strict": True}),
+        ("woodmouse", "phylip", {"strict": False}),
+    ],
+)
+def test_published_alignments__written_by_dendropy(
+    shared_data: Path, tmp_path, name, schema, options
 ) -> None:
     import dendropy
 
-    path = shared_data / "woodmouse" / "woodmouse.fasta"
+    path = shared_data / name / f"{name}.fasta"
     matrix = dendropy.DnaCharacterMatrix.get(path=path, schema="fasta")
-    written = write(tmp_path, matrix.as_string("phylip", strict=strict), "mice.phy")
+    written = write(tmp_path, matrix.as_string(schema, **options), f"x.{schema[:3]}")
     xr.testing.assert_equal(gb.open_alignment(written), gb.open_alignment(path))
 
 
@@ -96,61 +94,74 @@ def test_gzip(tmp_path) -> None:
         gb.open_alignment(path)
 
 
-PHYLIP = {
-    "one line a taxon": (
-        "3 12\nHomo  ACGTACGTACGT\nPan_t\tACGT ACGTACGA\nGorilla_gorilla -CGTACGT??GT\n"
+HOMINIDS = {"Homo": "ACGTACGTACGT", "Pan_t": "ACGTACGTACGA", "Gorilla_gorilla": "-CGTACGT??GT"}
+STRICT = {"Homo sapie": "ACGTACGT", "Pan": "ACGTACGA"}
+READ = {
+    "phylip, one line a taxon": (
+        "3 12\nHomo  ACGTACGTACGT\nPan_t\tACGT ACGTACGA\nGorilla_gorilla -CGTACGT??GT\n",
+        HOMINIDS,
     ),
-    "interleaved": (
-        "3 12\nHomo            ACGT ACGT\nPan_t           ACGTACGT\nGorilla_gorilla -CGTACGT\n\n"
-        "ACGT\nACGA\n??GT\n"
+    "phylip, interleaved": (
+        (
+            "3 12\nHomo            ACGT ACGT\nPan_t           ACGTACGT\nGorilla_gorilla -CGTACGT\n"
+            "\nACGT\nACGA\n??GT\n"
+        ),
+        HOMINIDS,
     ),
-    "interleaved, names repeated": (
-        "3 12\nHomo ACGTACGT\nPan_t ACGTACGT\nGorilla_gorilla -CGTACGT\n\n"
-        "Homo ACGT\nPan_t ACGA\nGorilla_gorilla ??GT\n"
+    "phylip, interleaved, names repeated": (
+        (
+            "3 12\nHomo ACGTACGT\nPan_t ACGTACGT\nGorilla_gorilla -CGTACGT\n\n"
+            "Homo ACGT\nPan_t ACGA\nGorilla_gorilla ??GT\n"
+        ),
+        HOMINIDS,
     ),
-    "sequential": (
-        " 3 12 \nHomo ACGTA\nCGTACGT\nPan_t\nACGTACGTACGA\nGorilla_gorilla -CGT\nACGT\n??GT\n"
+    "phylip, sequential": (
+        " 3 12 \nHomo ACGTA\nCGTACGT\nPan_t\nACGTACGTACGA\nGorilla_gorilla -CGT\nACGT\n??GT\n",
+        HOMINIDS,
+    ),
+    "phylip, strict": ("2 8\nHomo sapieACGTACGT\nPan       ACGTACGA\n", STRICT),
+    "phylip, strict, interleaved": (
+        "2 8 I\nHomo sapieACGT\nPan       ACGT\n\n          ACGT\n          ACGA\n",
+        STRICT,
+    ),
+    "phylip, strict, sequential": ("2 8\nHomo sapieACGT\nACGT\nPan       ACG\nTAC GA\n", STRICT),
+    "phylip, gaps of other programs": ("2 4\na ..GT\nb ~_G.\n", {"a": "??GT", "b": "?-G?"}),
+    "nexus, gap, missing and first taxon matched": (
+        nexus(
+            "datatype=dna gap=~ missing=x matchchar=.",
+            "'Homo sapiens' ACxx [x]\nb_c  .G~.\nd ....\n",
+        ),
+        {"Homo sapiens": "AC??", "b_c": "AG-?", "d": "AC??"},
+    ),
+    "nexus, interleaved protein": (
+        nexus("interleave datatype=protein", "a MK\nb M*\nc XB\n\na VL\nb -?\nc JZ"),
+        {"a": "MKVL", "b": "M*-?", "c": "XBJZ"},
+    ),
+    "nexus, standard, without format and with other blocks": (
+        (
+            "#NEXUS\nbegin taxa; dimensions ntax=2; taxlabels a b; end;\n"
+            "begin characters; title 'some; format of mine'; dimensions nchar=3;\n"
+            "charstatelabels 1 eyes / red blue, 2 'tail';\nmatrix a 012 b 0?-;\nend;\n"
+            "begin sets; charset first=1-2; end;\nbegin trees; tree one=(a,b); end;\n"
+        ),
+        {"a": "012", "b": "0?-"},
+    ),
+    "nexus, case of nucleotides": (
+        nexus("datatype=dna respectcase", "a aCgT\nb A-NT\nc AcGt"),
+        {"a": "ACGT", "b": "A-NT", "c": "ACGT"},
     ),
 }
 
 
-@pytest.mark.parametrize("layout", PHYLIP)
-def test_phylip__relaxed(tmp_path, layout) -> None:
-    aln = gb.open_alignment(write(tmp_path, PHYLIP[layout]))
-    assert rows(aln) == {
-        "Homo": "ACGTACGTACGT",
-        "Pan_t": "ACGTACGTACGA",
-        "Gorilla_gorilla": "-CGTACGT??GT",
-    }
-    assert aln.attrs["format"] == "phylip"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2 8\nHomo sapieACGTACGT\nPan       ACGTACGA\n",
-        "2 8 I\nHomo sapieACGT\nPan       ACGT\n\n          ACGT\n          ACGA\n",
-        "2 8\nHomo sapieACGT\nACGT\nPan       ACG\nTAC GA\n",
-    ],
-)
-def test_phylip__strict(tmp_path, text) -> None:
+@pytest.mark.parametrize("name", READ)
+def test_layouts(tmp_path, name) -> None:
+    text, expected = READ[name]
     aln = gb.open_alignment(write(tmp_path, text))
-    assert rows(aln) == {"Homo sapie": "ACGTACGT", "Pan": "ACGTACGA"}
-
-
-def test_nexus__gap_missing_and_first_taxon_matched(tmp_path) -> None:
-    matrix = "'Homo sapiens' ACxx [x]\nb_c  .G~.\nd ....\n"
-    text = nexus("datatype=dna gap=~ missing=x matchchar=.", matrix)
-    aln = gb.open_alignment(write(tmp_path, text))
-    assert rows(aln) == {"Homo sapiens": "AC??", "b_c": "AG-?", "d": "AC??"}
-    assert aln.attrs["kind"] == "dna"
-
-
-def test_nexus__interleaved(tmp_path) -> None:
-    text = nexus("interleave datatype=protein", "a MK\nb M*\nc XB\n\na VL\nb -?\nc JZ")
-    aln = gb.open_alignment(write(tmp_path, text))
-    assert rows(aln) == {"a": "MKVL", "b": "M*-?", "c": "XBJZ"}
-    assert aln.attrs["kind"] == "protein"
+    assert rows(aln) == expected
+    assert aln.attrs["format"] == name.partition(",")[0]
+    kind = next((kind for kind in ("protein", "standard") if kind in name), "dna")
+    assert aln.attrs["kind"] == kind
+    assert states_of(aln.attrs) == ([*"012"] if kind == "standard" else None)
 
 
 def test_nexus__polymorphic_nucleotides_become_codes(tmp_path) -> None:
@@ -166,18 +177,6 @@ def test_nexus__symbols_equate_and_polymorphism(tmp_path) -> None:
     assert states_of(aln.attrs) == ["0", "1", "2", "A"]
     found = [" ".join(map(str, row)) for row in aln.values]
     assert found == ["0 1 {12} A", "1 {0A} ? -", "{01} ? A A"]
-
-
-def test_nexus__without_format_and_with_other_blocks(tmp_path) -> None:
-    text = (
-        "#NEXUS\nbegin taxa; dimensions ntax=2; taxlabels a b; end;\n"
-        "begin characters; title 'some; format of mine'; dimensions nchar=3;\n"
-        "charstatelabels 1 eyes / red blue, 2 'tail';\nmatrix a 012 b 0?-;\nend;\n"
-        "begin sets; charset first=1-2; end;\nbegin trees; tree one=(a,b); end;\n"
-    )
-    aln = gb.open_alignment(write(tmp_path, text))
-    assert rows(aln) == {"a": "012", "b": "0?-"}
-    assert states_of(aln.attrs) == ["0", "1", "2"]
 
 
 def test_kind_overrides(tmp_path) -> None:
@@ -244,6 +243,7 @@ def test_kind_overrides(tmp_path) -> None:
         (nexus("datatype=dna transpose", "a ACGT"), "has TRANSPOSE, and TAXLABELS does not name"),
         (nexus("labels=no", "0101"), "has NOLABELS, and TAXLABELS does not name the taxa"),
         ("#NEXUS\nbegin trees; tree a=(b,c); end;", "there is no MATRIX in a DATA"),
+        (nexus("", "") + nexus("", "")[6:], "there are 2 matrices of characters: keep one"),
         (
             nexus("interleave", "a 01\nb 01\nc 01\na 01\nb 01\nc 0\n"),
             r"line 9: .*'c'\) .* has 3 char",
@@ -273,12 +273,6 @@ def test_refusals__of_arguments(tmp_path) -> None:
         gb.open_alignment(tmp_path)
 
 
-def test_refusals__two_matrices(tmp_path) -> None:
-    block = nexus("datatype=dna", "a ACGT\nb ACGT\nc ACGT")
-    with pytest.raises(ValueError, match="there are 2 matrices of characters: keep one"):
-        gb.open_alignment(write(tmp_path, block + block.removeprefix("#NEXUS")))
-
-
 @pytest.mark.parametrize(
     ("matrix", "sites"),
     [
@@ -293,13 +287,6 @@ def test_nexus__rows_of_any_lines_fit_the_dimensions(tmp_path, matrix, sites) ->
     aln = gb.open_alignment(write(tmp_path, text))
     assert aln.shape == (3, sites)
     assert states_of(aln.attrs) == ["0", "1", "2"]
-
-
-def test_nexus__respectcase_means_nothing_for_nucleotides(tmp_path) -> None:
-    aln = gb.open_alignment(
-        write(tmp_path, nexus("datatype=dna respectcase", "a aCgT\nb A-NT\nc AcGt"))
-    )
-    assert rows(aln) == {"a": "ACGT", "b": "A-NT", "c": "ACGT"}
 
 
 def fasta(changed: dict[int, str]) -> str:
@@ -342,8 +329,6 @@ def test_gaps_of_other_programs(tmp_path, chunks, kind) -> None:
 
 
 def test_gaps_of_other_programs__in_phylip_and_in_memory(tmp_path) -> None:
-    aln = gb.open_alignment(write(tmp_path, "2 4\na ..GT\nb ~_G.\n"))
-    assert rows(aln) == {"a": "??GT", "b": "?-G?"}
     with pytest.raises(ValueError, match=r"'\.' may be a gap or the symbol of the first taxon"):
         gb.open_alignment(write(tmp_path, "2 4\na ACGT\nb .C..\n"))
     for kind in (None, "dna", "standard"):

@@ -523,13 +523,6 @@ def test_conventions__follow_the_ending(tmp_path: Path, name: str, zipped: bool)
         np.testing.assert_array_equal(found[column].values, values)
 
 
-def test_damaged_gzip__is_named(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv.gz"
-    path.write_bytes(gzip.compress(b"IID\tx\n" + b"s0\t1\n" * 99)[:-9])
-    with pytest.raises(ValueError, match=r"a.tsv.gz is truncated or damaged"):
-        genotypes(3).genobit.join(path)
-
-
 def test_conventions__can_be_named(tmp_path: Path) -> None:
     path = write(tmp_path / "study.txt", CONVENTIONS["study.pheno"][0])
     found = genotypes(3).genobit.join(path, convention="phenotype")
@@ -545,6 +538,13 @@ def test_conventions__can_be_named(tmp_path: Path) -> None:
         genotypes(3).genobit.join(frame(x=range(5)), convention="table")
 
 
+def test_leading_zeros_and_ids_that_mean_missing__are_kept(tmp_path: Path) -> None:
+    ids = ["007", "7", "NA", "1e3"]
+    ds = genotypes(4).assign(sample_id=("samples", ids))
+    path = write(tmp_path / "x.tsv", "IID\tx\n" + "".join(f"{i}\t{k}\n" for k, i in enumerate(ids)))
+    assert ds.genobit.join(path).x.values.tolist() == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
@@ -554,57 +554,56 @@ def test_conventions__can_be_named(tmp_path: Path) -> None:
         ("c.sample", "ID_1 ID_2 x\n0 0 Q\nf0 s0 1\n", "column 2 has type 'Q'"),
         ("d.sample", "ID_1 ID_2 x\n0 0 C\nf0 s0\n", "row 0 of d.sample has 2 fields"),
         ("e.sample", "ID_1 ID_2 ID_2\n0 0 C\nf0 s0 1\n", "are both called 'ID_2'"),
-    ],
-)
-def test_malformed_files_of_a_convention__are_refused(
-    tmp_path: Path, name: str, text: str, words: str
-) -> None:
-    with pytest.raises(ValueError, match=words):
-        genotypes(3).genobit.join(write(tmp_path / name, text))
-
-
-def test_leading_zeros_and_ids_that_mean_missing__are_kept(tmp_path: Path) -> None:
-    ids = ["007", "7", "NA", "1e3"]
-    ds = genotypes(4).assign(sample_id=("samples", ids))
-    path = write(tmp_path / "x.tsv", "IID\tx\n" + "".join(f"{i}\t{k}\n" for k, i in enumerate(ids)))
-    assert ds.genobit.join(path).x.values.tolist() == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("IID bmi sex\ns0 1 M\ns1 M\n", "row 1 of x.txt has 2 fields instead of 3: write NA"),
-        ("IID,bmi\ns0,1\ns1,2,3\n", "row 1 of x.txt has more fields than the 2 names"),
-        ("IID,bmi\ns0,1\ns1,2,3,4\n", "x.txt cannot be read as a table"),
-        ("IID,bmi\ns0,1,NA\ns1,2\n", "row 0 of x.txt has more fields than the 2 names"),
-        ("IID,bmi\ns0,1,,3\ns1,2\n", "a row of x.txt has more fields than the 2 names"),
+        (
+            "x.txt",
+            "IID bmi sex\ns0 1 M\ns1 M\n",
+            "row 1 of x.txt has 2 fields instead of 3: write NA",
+        ),
+        ("x.txt", "IID,bmi\ns0,1\ns1,2,3\n", "row 1 of x.txt has more fields than the 2 names"),
+        ("x.txt", "IID,bmi\ns0,1\ns1,2,3,4\n", "x.txt cannot be read as a table"),
+        ("x.txt", "IID,bmi\ns0,1,NA\ns1,2\n", "row 0 of x.txt has more fields than the 2 names"),
+        ("x.txt", "IID,bmi\ns0,1,,3\ns1,2\n", "a row of x.txt has more fields than the 2 names"),
         pytest.param(
+            "x.txt",
             "IID,n\ns0,1\ns1,99999999999999999999\n",
             "x.txt: column 'n' has 9{20} in row 1",
             marks=pytest.mark.skipif(
                 pd.__version__ < "3", reason="pandas 2 reads integers of more than 64 bits as text"
             ),
         ),
-        ("IID,bmi,bmi\ns0,1,2\n", "columns 1 and 2 of x.txt are both called 'bmi'"),
-        ("IID,bmi\ns0,1\ns1,2\ns0,3\n", "'IID' of x.txt is 's0' in row 0 and in row 2"),
-        ("IID,bmi\ns0,1\n,2\n", "'IID' of x.txt is empty in row 1"),
-        ("IID\ns0\n", "x.txt has no column beside its key"),
-        ("PK\0\0", "x.txt is not UTF-8 text: read it with pandas"),
+        ("x.txt", "IID,bmi,bmi\ns0,1,2\n", "columns 1 and 2 of x.txt are both called 'bmi'"),
+        ("x.txt", "IID,bmi\ns0,1\ns1,2\ns0,3\n", "'IID' of x.txt is 's0' in row 0 and in row 2"),
+        ("x.txt", "IID,bmi\ns0,1\n,2\n", "'IID' of x.txt is empty in row 1"),
+        ("x.txt", "IID\ns0\n", "x.txt has no column beside its key"),
+        ("x.txt", "PK\0\0", "x.txt is not UTF-8 text: read it with pandas"),
     ],
 )
-def test_malformed_files__are_refused_with_the_row(tmp_path: Path, text: str, words: str) -> None:
+def test_malformed_files__are_refused_with_the_row(
+    tmp_path: Path, name: str, text: str, words: str
+) -> None:
     with pytest.raises(ValueError, match=words):
-        genotypes(3).genobit.join(write(tmp_path / "x.txt", text))
+        genotypes(3).genobit.join(write(tmp_path / name, text))
 
 
-def test_folders__are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="is a folder: give the path of a file"):
-        genotypes(3).genobit.join(tmp_path)
-
-
-def test_missing_files__are_named_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"x.tsv does not exist: give the path of a file"):
-        genotypes(3).genobit.join(tmp_path / "x.tsv")
+@pytest.mark.parametrize(
+    ("name", "data", "error", "words"),
+    [
+        ("", None, FileNotFoundError, "is a folder: give the path of a file"),
+        ("x.tsv", None, FileNotFoundError, "x.tsv does not exist: give the path of a file"),
+        ("x.csv", "IID,ort\ns0,Köln\n".encode("latin-1"), ValueError, "latin-1"),
+        ("x.gz", gzip.compress(b"IID\tx\ns0\t1\n")[:-9], ValueError, "is truncated or damaged"),
+        ("x.csv", b"IID,bmi\n", KeyError, "the table none"),
+        ("x.csv", b"f1,s0,2.5\nf2,s1,3\n", KeyError, "has no header"),
+        ("x.csv", b"", KeyError, r"has no column 'sample_id', nor 'IID' \(columns: none\)"),
+    ],
+)
+def test_files_that_are_no_tables__are_refused(
+    tmp_path: Path, name: str, data: bytes | None, error: type[Exception], words: str
+) -> None:
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(error, match=words):
+        genotypes(3).genobit.join(tmp_path / name)
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -623,22 +622,6 @@ def test_lines_of_old_macs(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(b"IID,bmi\rs0,1\rs2,3\r")
     assert genotypes(3).genobit.join(path).bmi.fillna(-1).values.tolist() == [1, -1, 3]
-
-
-def test_bytes_that_are_not_utf8__are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_bytes("IID,ort\ns0,Köln\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="latin-1"):
-        genotypes(3).genobit.join(path)
-
-
-def test_files_without_a_row_or_a_header__say_so(tmp_path: Path) -> None:
-    with pytest.raises(KeyError, match="the table none"):
-        genotypes(3).genobit.join(write(tmp_path / "x.csv", "IID,bmi\n"))
-    with pytest.raises(KeyError, match="has no header"):
-        genotypes(3).genobit.join(write(tmp_path / "x.csv", "f1,s0,2.5\nf2,s1,3\n"))
-    with pytest.raises(KeyError, match=r"has no column 'sample_id', nor 'IID' \(columns: none\)"):
-        genotypes(3).genobit.join(write(tmp_path / "x.csv", ""))
 
 
 # Frames

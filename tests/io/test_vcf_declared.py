@@ -93,19 +93,21 @@ def test_a_contig_of_a_bcf_may_have_any_number(tmp_path: Path) -> None:
 
 
 @HTSLIB
-@pytest.mark.parametrize("digits", [11, 5000])
-def test_a_number_that_no_bcf_holds_is_refused(tmp_path: Path, digits: int) -> None:
-    path = with_header(
-        written(tmp_path, "bcf"), "##contig", f"##contig=<ID=X,IDX={'9' * digits}>\n##contig"
-    )
-    with pytest.raises(ValueError, match=r"a\.bcf is damaged: its header has IDX=9+\. Copy"):
-        gb.open_vcf(path, cache_dir=False)
-
-
-@HTSLIB
-def test_a_record_of_a_contig_that_the_header_lacks_is_refused(tmp_path: Path) -> None:
-    path = with_header(written(tmp_path, "bcf"), "ID=2,IDX=1", "ID=2,IDX=7")
-    with pytest.raises(ValueError, match=r"a\.bcf, record 121 is damaged"):
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        *(
+            ("##contig", f"##contig=<ID=X,IDX={'9' * digits}>\n##contig", "IDX=9+\\. Copy")
+            for digits in (11, 5000)
+        ),
+        ("ID=2,IDX=1", "ID=2,IDX=7", "record 121 is damaged"),
+    ],
+)
+def test_contigs_that_no_bcf_holds_are_refused(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    path = with_header(written(tmp_path, "bcf"), old, new)
+    with pytest.raises(ValueError, match=rf"a\.bcf.* {words}"):
         gb.open_vcf(path, cache_dir=False)
 
 

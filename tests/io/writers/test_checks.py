@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import xarray as xr
 
 import genobit as gb
+from genobit.io.writers import plink, vcf_zarr
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.laziness import raise_if_dask_computes
 from tests.helpers.programs import PLINK2, plink2
@@ -154,6 +156,34 @@ def test_a_chunk_that_fails_leaves_nothing(tmp_path: Path, name: str) -> None:
     ds = cohort(random_calls(1, 192, 4), chunks=(64, 4))
     ds["call_genotype"] = ds.call_genotype.copy(data=ds.call_genotype.data.map_blocks(fail))
     refused(FORMATS[name].write, ds, tmp_path, RuntimeError, "no more")
+
+
+@pytest.mark.parametrize(
+    ("name", "writer", "part", "words"),
+    [
+        ("plink", plink, "", r"is not a PLINK 1 \.bed file"),
+        ("vcf_zarr", vcf_zarr, "call_genotype/0.0.0", "is not a Zarr group"),
+    ],
+)
+def test_a_write_that_is_killed__leaves_no_file_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, writer: Any, part: str, words: str
+) -> None:
+    def killed(task: object) -> None:
+        compute(task)
+        shutil.copytree(tmp_path / "out", tmp_path / "left")
+
+    compute = writer.compute
+    monkeypatch.setattr(writer, "compute", killed)
+    (tmp_path / "out").mkdir()
+    ds = cohort(random_calls(1, 50, 4), chunks=(10, 4))
+    path = FORMATS[name].write(ds, tmp_path / "out" / "a")
+    assert FORMATS[name].read(path).sizes["variants"] == 50
+    for left in [*(tmp_path / "left").iterdir()]:
+        left.rename(tmp_path / "left" / f"a{left.suffix}")
+    found = tmp_path / "left" / path.name
+    assert (found / part).stat().st_size == (path / part).stat().st_size
+    with pytest.raises(ValueError, match=words):
+        FORMATS[name].read(found)
 
 
 @pytest.mark.parametrize("name", ["pgen", "vcf_zarr", "vcf"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from pathlib import Path
@@ -159,25 +158,6 @@ def test_an_existing_path__is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match=r"a\.vcz exists: remove it"):
         gb.to_vcf_zarr(cohort(random_calls(1, 5, 4)), tmp_path / "a.vcz")
     assert list((tmp_path / "a.vcz").iterdir()) == []
-
-
-def test_a_write_that_is_killed__leaves_no_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(task: object) -> None:
-        compute(task)
-        shutil.copytree(tmp_path / "out", tmp_path / "left")
-
-    compute = vcf_zarr.compute
-    monkeypatch.setattr(vcf_zarr, "compute", killed)
-    (tmp_path / "out").mkdir()
-    ds = cohort(random_calls(1, 50, 4), chunks=(10, 4))
-    store = gb.to_vcf_zarr(ds, tmp_path / "out" / "a.vcz")
-    assert gb.open_vcf_zarr(store).sizes["variants"] == 50
-    (left,) = (tmp_path / "left").iterdir()
-    assert (left / "call_genotype" / "0.0.0").exists()
-    with pytest.raises(ValueError, match="is not a Zarr group"):
-        gb.open_vcf_zarr(left)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
