@@ -244,7 +244,8 @@ def require_unique(name: str, columns: list[str]) -> None:
     if second:
         raise ValueError(
             f"columns {first} and {second} of {name} are both called {columns[first]!r}: rename "
-            "one of them. A file without a header is read by pd.read_csv(..., header=None, names=[...])"
+            "one of them. A file without a header is read by "
+            "pd.read_csv(..., header=None, names=[...])"
         )
 
 
