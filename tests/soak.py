@@ -29,10 +29,10 @@ import xarray as xr
 
 import genobit as gb
 from genobit.io.trees import Phylogeny, read_trees
-from tests.epistasis.test_search import SCORES, assert_ranked, every_table
+from tests.epistasis.twins import SCORES, assert_ranked, every_table
 from tests.helpers.cohorts import cohort, mosaic_calls, random_calls
 from tests.helpers.measurements import expression
-from tests.helpers.prints import prints, rows_of
+from tests.helpers.prints import prints, rows_of, twin
 from tests.helpers.reference import (
     banded,
     clumped,
@@ -52,12 +52,11 @@ from tests.helpers.reference import (
     window_pairs,
 )
 from tests.helpers.sites import alignment, letters
+from tests.helpers.sites import twin as finite_sites
 from tests.helpers.trees import random_parents, simulated
-from tests.kendall.test_pairs import all_pairs
-from tests.ld.test_decay import direct
-from tests.ld.test_sites import twin as finite_sites
+from tests.kendall.values import all_pairs
+from tests.ld.twins import direct
 from tests.pca import test_components as pca
-from tests.similarity.test_measures import twin
 
 Check = Callable[[np.random.Generator], None]
 LINKAGE = {"rtol": 1e-6, "atol": 1e-7}

@@ -16,7 +16,7 @@ import xarray as xr
 
 from genobit.data import aligning
 from genobit.data.columns import values as plain
-from tests.data.test_aligning import CASES, NAME_OF, Case, given, labelled, mask
+from tests.data.labelled_arguments import CASES, NAME_OF, Case, given, labelled, mask
 from tests.helpers.cohorts import cohort, random_calls
 
 NULLABLE = {"b": "boolean", "i": "Int64", "f": "Float64", "O": "string"}

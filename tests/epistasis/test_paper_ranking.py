@@ -8,8 +8,7 @@ import pytest
 from genobit.epistasis.plots.paper_ranking import ROWS, paper_ranking
 from genobit.epistasis.result import ranked
 from genobit.visual.paper.page import page_of
-from tests.epistasis.test_plots import made
-from tests.epistasis.test_plots_paper import permuted, words
+from tests.epistasis.results import made, permuted, words
 from tests.visual.texts import overlapping
 
 

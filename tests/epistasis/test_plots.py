@@ -19,47 +19,8 @@ from genobit.launcher.plots import (
     ranking_table,
 )
 from genobit.visual.placing import text_width
+from tests.epistasis.results import made
 from tests.visual.rendered import glyph_of
-
-
-def made(order: int = 2, *, ranks: int = 4, classes: int = 2, seed: int = 0) -> xr.Dataset:
-    """A ranking of made-up tables over six variants on two contigs."""
-    generator = np.random.default_rng(seed)
-    variants = np.array(list(itertools.combinations(range(6), order))[:ranks])
-    cells = generator.integers(0, 9, (len(variants), 3**order, classes)).astype("i4")
-    cells[:, -1] = 0
-    contig, position = np.array([0, 0, 0, 1, 1, 1]), np.array([100, 250, 900, 50, 300, 1_250])
-    names = np.array(["7", "X"], object)
-    return xr.Dataset(
-        {
-            "variants": (("rank", "order"), variants),
-            "mi": ("rank", np.linspace(0.4, 0.1, len(variants))),
-            "n": ("rank", cells.sum(axis=(1, 2))),
-            "p": ("rank", np.full(len(variants), 1e-5)),
-            "sparse": ("rank", np.arange(len(variants)) % 2 == 1),
-            "cells": (("rank", "cell", "class"), cells),
-        },
-        {
-            "variant_id": (("rank", "order"), np.array([f"rs{k}" for k in range(6)])[variants]),
-            "variant_contig": (("rank", "order"), names[contig[variants]]),
-            "variant_position": (("rank", "order"), position[variants]),
-            "class": [str(k) for k in range(classes)],
-        },
-        {"statistic": "mutual_information"},
-    )
-
-
-@pytest.fixture
-def variants() -> xr.Dataset:
-    return xr.Dataset(
-        {
-            "variant_id": ("variants", np.array([f"rs{k}" for k in range(6)], dtype=object)),
-            "variant_contig": ("variants", [0, 0, 0, 1, 1, 1]),
-            "variant_position": ("variants", [100, 250, 900, 50, 300, 1_250]),
-            "variant_allele": (("variants", "alleles"), np.array([["A", "G"]] * 5 + [["C", ""]])),
-            "contig_id": ("contigs", np.array(["7", "X"])),
-        }
-    )
 
 
 def option(plot: hv.core.Dimensioned, name: str, kind: str = "plot") -> object:

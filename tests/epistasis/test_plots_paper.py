@@ -29,13 +29,9 @@ from genobit.epistasis.search import familywise
 from genobit.visual.paper.page import draw_on, page_of, stacked
 from genobit.visual.style import palette
 from genobit.visual.tokens import LIGHT
-from tests.epistasis.test_plots import made
+from tests.epistasis.results import made, permuted, words
 from tests.helpers.programs import other_hashes, run
-from tests.visual.texts import overlapping, texts_of
-
-
-def words(figure: Page) -> list[str]:
-    return [text for text, _ in texts_of(figure)]
+from tests.visual.texts import overlapping
 
 
 def collection(figure: Page, label: str) -> Any:
@@ -48,15 +44,6 @@ def collection(figure: Page, label: str) -> Any:
         if drawn.get_label() == label
     )
     return found
-
-
-def permuted(order: int = 2, n: int = 99, ranks: int = 4) -> xr.Dataset:
-    """A ranking with permutations, and the p-values that a search gives."""
-    result = made(order, ranks=ranks)
-    maxima = np.random.default_rng(4).gamma(20, 0.01, n)
-    result["permutation_maximum"] = "permutation", maxima
-    result["p_familywise"] = "rank", familywise(result["mi"].values, maxima)
-    return result
 
 
 def test_plots_draw_these_forms() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -16,39 +15,12 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 import genobit as gb
+from tests.epistasis.twins import COLUMN, SCORES, assert_ranked, every_table
 from tests.helpers import reference
 from tests.helpers.cohorts import cohort, random_calls
 
-SCORES = {
-    "mutual_information": reference.mutual_information,
-    "chi2": reference.pearson_chi2,
-    "gain": reference.information_gain,
-}
-COLUMN = {"mutual_information": "mi", "chi2": "chi2", "gain": "gain", "boost": "boost"}
 AROUND = [31, 32, 33, 63, 64, 65, 511, 512, 513]
 """Samples of a class at which other programs lose some."""
-
-
-def every_table(
-    calls: np.ndarray, labels: np.ndarray, order: int
-) -> dict[tuple[int, ...], np.ndarray]:
-    """Tables of all combinations by members."""
-    dosages, classes = reference.dosages(calls), labels.max() + 1
-    return {
-        members: reference.genotype_table(dosages[list(members)], labels, classes)
-        for members in itertools.combinations(range(len(calls)), order)
-    }
-
-
-def assert_ranked(top: xr.Dataset, scores: dict[tuple[int, ...], float], count: int) -> None:
-    """The ranking holds the best of the scores, best first."""
-    column = COLUMN[top.attrs["statistic"]]
-    known = {members: score for members, score in scores.items() if not math.isnan(score)}
-    best = sorted(known.values(), reverse=True)[:count]
-    members = [tuple(m) for m in top.variants.values.tolist()]
-    assert len(set(members)) == len(members) == len(best)
-    np.testing.assert_allclose(top[column].values, best, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(top[column].values, [known[m] for m in members], atol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import genobit as gb
 from genobit.data import packed
 from genobit.grm import kinship as relatives
 from genobit.grm.unrelated import unrelated
+from tests.grm.filesets import CHROMOSOMES, FILESETS, autosomes, first120
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.laziness import raise_if_dask_computes
 from tests.helpers.programs import PLINK, PLINK2, plink, plink2, run
@@ -26,35 +27,6 @@ from tests.helpers.reference import dosages, relatives_matrices
 PRINTED = 5.1e-6
 """plink prints six digits: half a unit of the last is 5e-6 of 1.00000."""
 TOLERANCE = {"rtol": 1e-13, "atol": 1e-14}
-
-FILESETS = [
-    "hapmap279/hapmap279",
-    "lct_1kg/lct_1kg",
-    "bigsnpr_example/example-missing-sorted",
-    "kg1_chr22/kg1_chr22_maf01",
-    "hyper_bc/hyper_bc",
-    "mice_hs/mice_hs",
-    "asthma_cc/asthma_cc",
-    "epi3_kg1/epi3_kg1",
-]
-CHROMOSOMES = {"hyper_bc/hyper_bc": 19, "mice_hs/mice_hs": 19}
-
-
-def autosomes(ds: xr.Dataset, last: int = 22) -> np.ndarray:
-    names = ds.contig_id.values[ds.variant_contig.values]
-    return np.isin(names, [str(k + 1) for k in range(last)])
-
-
-def first120(shared_data: Path, fileset: str) -> xr.Dataset:
-    """What the references are of: 120 samples, autosomes, minor allele frequency of 0.01."""
-    ref = (shared_data / fileset).parent / "ref"
-    listed = {tuple(line.split()[:2]) for line in (ref / "first120.keep").read_text().splitlines()}
-    ds = gb.open_plink(shared_data / f"{fileset}.bed")
-    names = zip(ds.sample_family_id.values, ds.sample_id.values, strict=True)
-    ds = ds.isel(samples=[name in listed for name in names])
-    ds = ds.isel(variants=autosomes(ds, CHROMOSOMES.get(fileset, 22)))
-    frequency = ds.genobit.allele_frequency().values
-    return ds.isel(variants=np.fmin(frequency, 1 - frequency) >= 0.01)
 
 
 def matrices(ds: xr.Dataset) -> list[np.ndarray]:

@@ -22,7 +22,7 @@ from tests.grm.cohorts import (
     in_form,
     whole_calls,
 )
-from tests.grm.test_kinship import FILESETS, first120
+from tests.grm.filesets import FILESETS, first120
 from tests.helpers.cohorts import TAILS, cohort, random_calls
 from tests.helpers.programs import PLINK, PLINK2, plink, plink2
 from tests.helpers.reference import dosages, relationships, variants_compared

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from tests.helpers.reference import finite_sites
+
 
 def letters(seed: int, taxa: int, sites: int, symbols: str = "ACGT", noise: float = 0.1):
     """Sites linked to each other, some of one state, with gaps and codes at random."""
@@ -25,3 +27,8 @@ def alignment(values: np.ndarray, **coords: object) -> xr.DataArray:
         ("taxa", "sites"),
         attrs={"kind": "dna"},
     )
+
+
+def twin(values: np.ndarray, states: str = "ACGT") -> np.ndarray:
+    columns = values.T.tolist()
+    return np.array([[finite_sites(x, y, states) for y in columns] for x in columns])

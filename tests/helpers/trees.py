@@ -1,8 +1,11 @@
 """Trees and sites drawn at random, for tests of parsimony."""
 
 import numpy as np
+import pytest
 import xarray as xr
 from hypothesis import strategies as st
+
+from genobit.data.topology import children
 
 
 def random_parents(taxa, rng, most_children=2):
@@ -56,3 +59,27 @@ def simulated(taxa=9, sites=120, seed=5, states="ACGT"):
         rows.append(np.where(rng.random(sites) < 0.15, drawn, rows[-1]))
     values = np.array(list(states))[np.array(rows)]
     return xr.DataArray(values, {"taxa": [f"t {k}" for k in range(taxa)]}, ("taxa", "sites"))
+
+
+def random_tree(n_tips: int, seed: int) -> np.ndarray:
+    """A rooted tree whose nodes have two or three children."""
+    generator = np.random.default_rng(seed)
+    loose, parents = list(range(n_tips)), {}
+    node = n_tips
+    while len(loose) > 1:
+        joined = generator.choice(len(loose), min(len(loose), generator.integers(2, 4)), False)
+        for place in sorted(joined.tolist(), reverse=True):
+            parents[loose.pop(place)] = node
+        loose.append(node)
+        node += 1
+    return np.array([parents.get(k, -1) for k in range(node)])
+
+
+def below(parents: np.ndarray, node: int) -> set[int]:
+    of = children(parents).of(node)
+    return {node} if not len(of) else set().union(*(below(parents, k) for k in of))
+
+
+@pytest.fixture(params=range(5))
+def parents(request) -> np.ndarray:
+    return random_tree(9 + 7 * request.param, request.param)

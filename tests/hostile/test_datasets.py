@@ -12,8 +12,8 @@ import pytest
 import xarray as xr
 
 from tests.hostile.datasets import HOSTILE, cohort
+from tests.hostile.deadlines import within
 from tests.hostile.methods import METHODS
-from tests.hostile.test_readers import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

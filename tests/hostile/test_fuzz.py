@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.hostile.deadlines import within
 from tests.hostile.fuzz import CORPUS, one, seeds
 from tests.hostile.readers import READERS
-from tests.hostile.test_readers import within
 
 if TYPE_CHECKING:
     from pathlib import Path

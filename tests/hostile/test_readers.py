@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.hostile.deadlines import within
 from tests.hostile.mutations import broken
 from tests.hostile.readers import READERS, STORES, put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 # Of each way to break a file, where 8 would take long.
 NUMBERS = {"zarr2": 1, "zip2": 4, "zip3": 4, "planes": 1}
 FILES = [(name, file) for name, reader in READERS.items() for file in reader.parts()]
 WORDS = {"newick": ("tip",), "trees": ("tip",), "planes": ("plane",)}
 ALONE = [(name, file) for name, file in FILES if READERS[name].refusals is not STORES]
-
-
-@contextlib.contextmanager
-def within(seconds: int) -> Iterator[None]:
-    """Fail, instead of waiting for ever, where a reader does not come to an end."""
-
-    def stop(*_: object) -> None:
-        raise AssertionError(f"no end after {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def refusal(name: str, folder: Path) -> str | None:

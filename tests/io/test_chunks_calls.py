@@ -33,7 +33,7 @@ def written(name: str, folder: Path) -> Callable[..., xr.Dataset]:
 
         return functools.partial(gb.open_bgen, write(folder / "a.bgen", random_variants(8, 0.3)))
     if name == "tskit":
-        from tests.io.test_tskit import simulated
+        from tests.io.tree_sequences import simulated
 
         path = folder / "a.trees"
         simulated().dump(path)

@@ -8,35 +8,16 @@ from pathlib import Path
 import dask.array as da
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
 import genobit as gb
 from tests.helpers.laziness import raise_if_dask_computes
 from tests.helpers.programs import either_plink
+from tests.io.formats import matrix
 
 SUFFIXES = (".grm.bin", ".grm.N.bin", ".grm.id")
 FIRST_120 = ["hapmap279", "lct_1kg"]
-
-
-def matrix(
-    n: int, seed: int = 1, *, chunk: int | None = None, counts: bool = True, dtype: str = "f8"
-) -> xr.DataArray:
-    rng = np.random.default_rng(seed)
-    square = rng.normal(size=(n, n))
-    square = (square + square.T).astype(dtype)
-    compared = rng.integers(1, 10_000, (n, n))
-    compared = np.maximum(compared, compared.T)
-    arrays = [square, compared]
-    if chunk:
-        arrays = [da.from_array(array, chunks=chunk) for array in arrays]
-    names = np.array([f"s{i}" for i in range(n)], object)
-    coords = {"sample_id_0": ("samples_0", names), "sample_id_1": ("samples_1", names)}
-    dims = ("samples_0", "samples_1")
-    if counts:
-        coords["variants_compared"] = (dims, arrays[1])
-    return xr.DataArray(arrays[0], coords, dims, attrs={"variants": 1234})
 
 
 def as_gcta_does(prefix: Path) -> tuple[np.ndarray, np.ndarray, list[list[str]]]:

@@ -19,8 +19,8 @@ import genobit as gb
 from genobit.io._text_tables import Table
 from genobit.io.pgen_files._header import PROVISIONAL, read_header
 from genobit.io.pgen_files._pvar import read_variants
-from tests.io.test_pgen import dosage
-from tests.io.test_plink import ENDS, FIELDS, PARTS, require_same_if_plain
+from tests.io.formats import ENDS, FIELDS, PARTS, require_same_if_plain
+from tests.io.pgen_files import dosage
 
 # Tables
 

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import bed_reader
 import dask.array as da
@@ -24,6 +22,7 @@ from genobit.io.plink import BedFile, bed_source, open_plink
 from tests.helpers.laziness import raise_if_dask_computes
 from tests.helpers.plink_files import MAGIC, dosage, random_dosages, write_fileset
 from tests.helpers.programs import PLINK2, plink2
+from tests.io.formats import ENDS, FIELDS, PARTS, require_same_if_plain
 
 BED_FILES = [
     "asthma_cc/asthma_cc",
@@ -270,13 +269,6 @@ def test_positions_as_r_writes_them(cohort: Path) -> None:
     assert open_plink(cohort).variant_position.values.tolist() == expected
 
 
-ODD_TEXT = """1 X 0x10 0X1 rs1 é " 'a # NA -5 +5 1e5 0.25 .5 nan 1_0 ９ \ufeff1 a\0"""
-FIELDS = st.sampled_from(["", "\v", "\f", "\xa0", *ODD_TEXT.split(" ")])
-# Mostly as they are in plain columns, which are to be compared.
-PARTS = st.sampled_from(["\t", " "] * 4 + ["\t\t", "  ", " \t"])
-ENDS = st.sampled_from(["\n"] * 12 + ["\r\n", "\n\n", "\r", " \n", "\t\n", "\n "])
-
-
 @given(st.data())
 def test_plain_columns_are_what_any_others_are(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -291,25 +283,6 @@ def test_plain_columns_are_what_any_others_are(
     text = end.join(part.join(line) for line in lines)
     path.write_bytes((text + data.draw(st.sampled_from(["", end]))).encode())
     require_same_if_plain(path, read_bim)
-
-
-def require_same_if_plain(path: Path, read: Callable[[Path], dict[str, Any]]) -> None:
-    """Compare what Arrow reads of a table with what pandas reads, or the lines of the faults."""
-
-    def read_or_refuse() -> dict[str, Any]:
-        try:
-            return read(path)
-        except ValueError as error:
-            return {"fault": np.array(str(error))}
-
-    found = read_or_refuse()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_text_tables, "read_plain", lambda *_: None)
-        right = read_or_refuse()
-    assert list(found) == list(right)
-    for name, values in right.items():
-        assert found[name].dtype == values.dtype
-        np.testing.assert_array_equal(found[name], values)
 
 
 @pytest.mark.parametrize("part", ["\t", " "])

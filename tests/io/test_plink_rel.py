@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from tests.helpers.programs import either_plink
-from tests.io.test_gcta import matrix
+from tests.io.formats import matrix
 
 FORMS = ["square", "triangle", "square-bin"]
 

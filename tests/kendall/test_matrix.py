@@ -6,7 +6,6 @@ import warnings
 from pathlib import Path
 
 import dask
-import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,31 +19,10 @@ import genobit as gb
 from genobit.kendall.kernels.registry import KERNELS
 from genobit.kendall.matrix import LONG_NAMES
 from tests.helpers import reference
+from tests.kendall.values import close, measured, random_values
 
 STATISTICS = tuple(LONG_NAMES)
 ALL_KERNELS = tuple(kernel for kernel in KERNELS if kernel != "table")
-
-
-def measured(values: NDArray, chunks: tuple | None = None) -> xr.DataArray:
-    """Genes x samples with names."""
-    genes, samples = values.shape
-    coords = {"gene": [f"g{k}" for k in range(genes)], "sample": [f"s{k}" for k in range(samples)]}
-    data = values if chunks is None else da.from_array(values, chunks=chunks)
-    return xr.DataArray(data, coords, ("gene", "sample"))
-
-
-def random_values(
-    seed: int, variables: int, n: int, *, tied: bool = False, missing: float = 0.0
-) -> NDArray[np.float64]:
-    """Correlated rows, one constant and two that are each other's reverse."""
-    rng = np.random.default_rng(seed)
-    values = rng.normal(size=(variables, n)) + 0.8 * rng.normal(size=n)
-    values[-1] = -values[0]
-    if tied:
-        values = np.round(values)
-        values[variables // 2] = 1.0
-    values[rng.random(values.shape) < missing] = np.nan
-    return values
 
 
 def scipy_of(x: NDArray, y: NDArray, statistic: str, method: str) -> tuple[float, float]:
@@ -57,10 +35,6 @@ def scipy_of(x: NDArray, y: NDArray, statistic: str, method: str) -> tuple[float
         warnings.simplefilter("ignore")
         found = stats.kendalltau(*places, variant=statistic[-1], method=method)
     return float(found.statistic), float(found.pvalue)
-
-
-def close(found: object, expected: object) -> None:
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14, equal_nan=True)
 
 
 PLACES = st.one_of(

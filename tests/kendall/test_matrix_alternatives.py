@@ -15,7 +15,7 @@ from scipy import stats
 
 import genobit as gb
 from tests.helpers.cohorts import cohort, random_calls
-from tests.kendall.test_matrix import measured, random_values
+from tests.kendall.values import measured, random_values
 
 SIDES = ("two-sided", "greater", "less")
 METHODS: dict[Any, str] = {True: "auto", "exact": "exact", "asymptotic": "asymptotic"}

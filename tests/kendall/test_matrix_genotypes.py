@@ -15,7 +15,7 @@ from genobit.kendall.matrix import LONG_NAMES
 from tests.helpers import reference
 from tests.helpers.cohorts import TAILS, cohort, random_calls
 from tests.helpers.laziness import raise_if_dask_computes
-from tests.kendall.test_matrix import close
+from tests.kendall.values import close
 
 VARIABLES = ("tau", "pvalue", "n")
 

@@ -13,7 +13,7 @@ import xarray as xr
 import genobit as gb
 from genobit.kendall.kernels import registry as kernels
 from tests.helpers.laziness import raise_if_dask_computes
-from tests.kendall.test_matrix import measured, random_values
+from tests.kendall.values import measured, random_values
 
 VARIABLES = ("tau", "pvalue", "n")
 

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import false_discovery_control, kendalltau
+from scipy.stats import false_discovery_control
 
 import genobit as gb
 from genobit.data.pairs import parquet
@@ -20,23 +20,7 @@ from genobit.kendall import pairs
 from genobit.kendall.pairs import SearchParts
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.measurements import expression
-
-
-def all_pairs(expr: xr.DataArray) -> pd.DataFrame:
-    """Of all pairs tau-b, p and n by scipy, one after another."""
-    values = expr.values
-    rows = []
-    for i in range(len(values)):
-        for j in range(i + 1, len(values)):
-            both = ~(np.isnan(values[i]) | np.isnan(values[j]))
-            few = both.sum() < 2
-            tau, p = (np.nan,) * 2 if few else kendalltau(values[i][both], values[j][both])
-            rows.append((i, j, tau, p, both.sum()))
-    frame = pd.DataFrame(rows, columns=["gene_0", "gene_1", "tau", "pvalue", "n"])
-    known = frame["pvalue"].notna()
-    frame.loc[known, "qvalue"] = false_discovery_control(frame.loc[known, "pvalue"])
-    return frame
-
+from tests.kendall.values import all_pairs
 
 CASES = [
     {"variables": 40, "n": 25},

@@ -19,7 +19,7 @@ from genobit.ld.kernels import blocks as kernel
 from tests.helpers.cohorts import cohort, mosaic_calls
 from tests.helpers.programs import PLINK, plink
 from tests.helpers.reference import dosages, dprime_interval, haplotype_blocks
-from tests.ld.test_matrix import FILESETS, founders
+from tests.ld.filesets import FILESETS, founders
 
 X = {"hapmap279/hapmap279": "23", "mice_hs/mice_hs": "X"}
 """X chromosomes, where plink counts a male's allele once; here a Dataset is diploid."""

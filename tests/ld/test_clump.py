@@ -18,7 +18,7 @@ import genobit as gb
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.programs import PLINK, plink
 from tests.helpers.reference import clumped, haplotypes, linkage_matrix
-from tests.ld.test_matrix import founders
+from tests.ld.filesets import founders
 
 COUNTS = ["total", "nsig", "s05", "s01", "s001", "s0001"]
 

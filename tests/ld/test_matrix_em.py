@@ -11,7 +11,7 @@ import pytest
 import genobit as gb
 from genobit.ld.explorer.data import STATISTICS
 from tests.helpers.cohorts import cohort, random_calls
-from tests.ld.test_matrix import FILESETS, PRINTED, founders, listed
+from tests.ld.filesets import FILESETS, PRINTED, founders, listed
 
 DATA_WITHOUT_A_COMPLETE_PAIR = {"hyper_bc/hyper_bc": 125}
 """Pairs that plink leaves out of its table: no sample, or one allele, among the calls of both."""

@@ -17,7 +17,7 @@ from genobit.ld.prune import sliding_windows
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.programs import PLINK, plink
 from tests.helpers.reference import dosages, haplotypes, pruned
-from tests.ld.test_matrix import FILESETS, founders
+from tests.ld.filesets import FILESETS, founders
 
 AUTOSOMES = {"mice_hs/mice_hs": 19, "hyper_bc/hyper_bc": 19}
 

@@ -11,13 +11,8 @@ from scipy.stats import chi2_contingency
 import genobit as gb
 from genobit.data.alignment import states_of
 from tests.helpers.cohorts import TAILS
-from tests.helpers.reference import finite_sites, linkage, window_pairs
-from tests.helpers.sites import alignment, letters
-
-
-def twin(values: np.ndarray, states: str = "ACGT") -> np.ndarray:
-    columns = values.T.tolist()
-    return np.array([[finite_sites(x, y, states) for y in columns] for x in columns])
+from tests.helpers.reference import linkage, window_pairs
+from tests.helpers.sites import alignment, letters, twin
 
 
 @given(

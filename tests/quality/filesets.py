@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -82,3 +84,17 @@ def dosages(ds: xr.Dataset) -> NDArray[np.int64]:
     """Copies of allele 1 of each call, -1 where it is missing: (variants, samples)."""
     calls = ds.call_genotype.values.astype(np.int64)
     return np.where((calls < 0).any(axis=2), -1, calls.sum(axis=2))
+
+
+def table(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, sep=r"\s+", keep_default_na=False, na_values=["NA", "nan"])
+
+
+def assert_printed(ours: Any, printed: pd.Series, digits: int = 4) -> None:
+    """Each of our numbers rounds to the one that plink prints in that many digits."""
+    x, y = np.asarray(ours, float), printed.to_numpy(float)
+    with np.errstate(divide="ignore"):
+        unit = np.where(y == 0, 1e-300, 10.0 ** (np.floor(np.log10(np.abs(y))) - digits + 1))
+    right = (np.abs(x - y) <= 0.5 * unit * (1 + 1e-9)) | (np.isnan(x) & np.isnan(y))
+    wrong = np.flatnonzero(~right)
+    assert not wrong.size, (printed.name, wrong[:5], x[wrong[:5]], y[wrong[:5]])

@@ -12,7 +12,7 @@ import xarray as xr
 
 import genobit as gb
 from tests.helpers.programs import PLINK, plink, plink_log
-from tests.quality.filesets import mixed_cohort, written
+from tests.quality.filesets import assert_printed, mixed_cohort, table, written
 
 pytestmark = pytest.mark.compiled("millions of calls of real data")
 
@@ -59,20 +59,6 @@ def fileset(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def species(fileset: Path) -> tuple[list[str], dict[str, Any]]:
     mice = any(name in str(fileset) for name in MICE)
     return (["--mouse"], {"autosomes": 19}) if mice else ([], {})
-
-
-def table(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, sep=r"\s+", keep_default_na=False, na_values=["NA", "nan"])
-
-
-def assert_printed(ours: Any, printed: pd.Series, digits: int = 4) -> None:
-    """Each of our numbers rounds to the one that plink prints in that many digits."""
-    x, y = np.asarray(ours, float), printed.to_numpy(float)
-    with np.errstate(divide="ignore"):
-        unit = np.where(y == 0, 1e-300, 10.0 ** (np.floor(np.log10(np.abs(y))) - digits + 1))
-    right = (np.abs(x - y) <= 0.5 * unit * (1 + 1e-9)) | (np.isnan(x) & np.isnan(y))
-    wrong = np.flatnonzero(~right)
-    assert not wrong.size, (printed.name, wrong[:5], x[wrong[:5]], y[wrong[:5]])
 
 
 @PLINK

@@ -17,8 +17,7 @@ import genobit as gb
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.laziness import raise_if_dask_computes
 from tests.helpers.programs import PLINK, plink
-from tests.quality.filesets import mixed_cohort
-from tests.quality.test_methods_plink import assert_printed, table
+from tests.quality.filesets import assert_printed, mixed_cohort, table
 
 
 def with_populations(ds: xr.Dataset, names: list[str], seed: int) -> xr.Dataset:

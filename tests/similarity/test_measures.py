@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 
 import genobit as gb
 from tests.helpers.cohorts import TAILS
-from tests.helpers.prints import prints, rows_of
-from tests.helpers.reference import agreement, tanimoto
-
-TWINS = {"tanimoto": tanimoto, "jaccard": tanimoto, "hamming": agreement}
-
-
-def twin(measure: str, a: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
-    b = a if b is None else b
-    return np.array([[TWINS[measure](x, y) for y in b.tolist()] for x in a.tolist()])
+from tests.helpers.prints import TWINS, prints, rows_of, twin
 
 
 def nearest_of(matrix: np.ndarray, top: int, *, itself: bool) -> tuple[np.ndarray, np.ndarray]:

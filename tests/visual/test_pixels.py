@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from genobit.visual.pixels import aggregated, labels, lay_out
-from tests.ld.plots.test_heatmap import symmetric
+from tests.ld.plots.results import symmetric
 
 
 @pytest.mark.parametrize("limit", [3, 5, 9])

@@ -7,7 +7,7 @@ import pytest
 from genobit.engine.gemm import matrix_unit, products
 from genobit.engine.simd import cpu
 from genobit.engine.simd.jit import target_description
-from tests.engine.simd.test_jit import only_x86
+from tests.engine.simd.processes import only_x86
 
 
 @only_x86

@@ -3,8 +3,6 @@ from __future__ import annotations
 import errno
 import os
 import pickle
-import platform
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +13,12 @@ import pytest
 from numba.core.errors import TypingError
 
 from genobit.engine.simd.jit import cache_folder, njit, target_description
+from tests.engine.simd.processes import only_x86, run, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.compiled("of compilation itself")
-only_x86 = pytest.mark.skipif(
-    platform.machine().lower() not in {"x86_64", "amd64"}, reason="names x86-64 CPUs"
-)
 
 # All products with some kernels, or every one that the CPU has, and every way of an LD matrix.
 WORK = """
@@ -34,7 +30,7 @@ from genobit.engine.gemm import products as gemm
 from genobit.ld.kernels import pairs as linked_pairs, r2 as ld
 from tests.helpers.cohorts import random_calls
 from tests.ld.kernels import ld_square
-from tests.ld.kernels.test_r2 import rows_of
+from tests.helpers.windows import rows_of
 from tests.helpers.sized import KERNELS
 
 digests = set()
@@ -89,28 +85,10 @@ print(checks, bits.transpose_bits(words, 200).sum(), len(Compiled.names))
 """
 
 
-def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = start(code, *arguments, **environment)
-    out, errors = done.communicate(timeout=1500)
-    assert done.returncode == 0, errors
-    return subprocess.CompletedProcess(done.args, done.returncode, out, errors)
-
-
 def cpu(name: str) -> dict[str, str]:
     """Environment to compile for another CPU: the name alone keeps the features of the host."""
     name, _, features = name.partition(" ")
     return {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": features}
-
-
-def start(code: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", code, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[3],
-        env=os.environ | environment,
-    )
 
 
 def test_njit__releases_the_gil_and_divides_as_numpy_does() -> None:

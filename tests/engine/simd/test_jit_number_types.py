@@ -12,7 +12,7 @@ import pytest
 from numba import types
 
 from tests.engine.simd.number_types import infer_only, mixtures
-from tests.engine.simd.test_jit import run
+from tests.engine.simd.processes import run
 
 pytestmark = pytest.mark.compiled("of compilation itself")
 

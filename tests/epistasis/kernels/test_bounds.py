@@ -32,7 +32,7 @@ from genobit.epistasis.kernels.statistics import (
     pearson,
     ranked_scores,
 )
-from tests.epistasis.kernels.test_tables import information
+from tests.epistasis.twins import information
 from tests.helpers.sized import sized
 
 DTYPES = [np.int16, np.int32]

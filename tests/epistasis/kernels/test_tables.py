@@ -20,6 +20,7 @@ from genobit.epistasis.kernels.contingency_tables import Chunk, fill, flat, room
 from genobit.epistasis.kernels.search import search
 from genobit.epistasis.kernels.statistics import GAIN, Rule
 from genobit.epistasis.kernels.tables import Block, block, by_class
+from tests.epistasis.twins import information
 from tests.helpers.reference import words_of
 from tests.helpers.sized import sized
 
@@ -52,18 +53,6 @@ def table(
         if label >= 0 and (calls >= 0).all():
             out[(label, *calls)] += 1
     return out.reshape(classes, -1)
-
-
-def information(counts: np.ndarray) -> float:
-    """Mutual information in nats, from the definition."""
-    n = counts.sum()
-    if n == 0:
-        return math.nan
-    total = 0.0
-    for label, cell in zip(*np.nonzero(counts), strict=True):
-        both = counts[label, cell]
-        total += both / n * math.log(both * n / (counts[label].sum() * counts[:, cell].sum()))
-    return total
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])

@@ -20,7 +20,7 @@ from genobit.io.writers import pgen
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.plink_files import random_dosages, write_fileset
 from tests.helpers.programs import PLINK2, plink2
-from tests.io.test_pgen import Made, imported
+from tests.io.pgen_files import Made, imported
 
 
 def lines(path: Path, suffix: str) -> list[str]:

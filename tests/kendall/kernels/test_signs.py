@@ -15,19 +15,7 @@ from genobit.kendall.kernels.ranks import ranked
 from genobit.kendall.kernels.registry import scores
 from tests.helpers.reference import kendall_scores
 from tests.helpers.sized import KERNELS, sized
-
-
-def mixed(
-    seed: int, rows: int, n: int, tied: float, missing: float, dtype: str
-) -> NDArray[np.number]:
-    """Rows of which a share has ties, and a share of the floats misses a value."""
-    rng = np.random.default_rng(seed)
-    values = rng.permuted(np.tile(np.arange(n, dtype=dtype), (rows, 1)), axis=1)
-    with_ties = rng.random(rows) < tied
-    values[with_ties] //= values.dtype.type(rng.integers(2, 12))
-    if values.dtype.kind == "f" and n:
-        values[rng.random(rows) < missing, rng.integers(0, n)] = np.nan
-    return values
+from tests.kendall.kernels.values import mixed
 
 
 def triangle(ranks: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:

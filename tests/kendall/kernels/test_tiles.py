@@ -12,7 +12,7 @@ from genobit.kendall.kernels.ranks import ranked
 from genobit.kendall.kernels.tau import STATISTICS
 from genobit.kendall.kernels.tiles import TileSpec, tile
 from tests.helpers.sized import sized
-from tests.kendall.kernels.test_signs import mixed
+from tests.kendall.kernels.values import mixed
 
 EVERYTHING = (*STATISTICS, "pvalue", "n")
 

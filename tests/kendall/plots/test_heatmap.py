@@ -11,7 +11,7 @@ from genobit.kendall.plots.heatmap import SCALE, draw_heatmap, order
 from genobit.launcher.plots import degree_histogram, kendall_heatmap, pair_scatter, strongest_edges
 from genobit.visual.colouring import MISSING, colouring
 from genobit.visual.style import NO_VALUE_COLOUR, palette
-from tests.kendall.plots.test_network import cliques, option, table
+from tests.kendall.plots.networks import cliques, option, table
 from tests.visual.rendered import colours_of_image, glyph_of
 
 

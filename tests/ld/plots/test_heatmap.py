@@ -39,6 +39,7 @@ from genobit.visual.pixels import (
 )
 from genobit.visual.style import NO_VALUE_COLOUR, WHITE, palette, scale_of
 from tests.helpers.cohorts import cohort, mosaic_calls, random_calls
+from tests.ld.plots.results import ld_result, symmetric
 
 
 @pytest.mark.parametrize("variants", [[5], [5, 50], [50, 5, 7]])
@@ -51,30 +52,6 @@ def test_decay_of_partners_counts_each_pair_once(variants):
     assert (different < len(ends)) is (len(variants) > 1)
     for table in (pairs, pairs.to_dataframe()):
         assert ld_decay(table).Points.I["pairs"].sum() == different
-
-
-def ld_result(values: np.ndarray, position: np.ndarray | None = None, name: str = "r2"):
-    n_rows, n_columns = values.shape
-    along = np.arange(1, max(values.shape) + 1) * 1_000 if position is None else position
-    return xr.DataArray(
-        values.astype("f4"),
-        dims=("variants_0", "variants_1"),
-        coords={
-            "variant_position_0": ("variants_0", along[:n_rows]),
-            "variant_position_1": ("variants_1", along[:n_columns]),
-            "variant_id_0": ("variants_0", [f"rs{k}" for k in range(n_rows)]),
-            "variant_id_1": ("variants_1", [f"rs{k}" for k in range(n_columns)]),
-        },
-        name=name,
-        attrs={"statistic": name},
-    )
-
-
-def symmetric(n: int, seed: int = 0) -> np.ndarray:
-    values = np.random.default_rng(seed).random((n, n))
-    values = (values + values.T) / 2
-    np.fill_diagonal(values, 1.0)
-    return values
 
 
 @pytest.mark.parametrize("name", ["dprime", "dprime_em"])

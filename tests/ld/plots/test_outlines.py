@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from genobit.launcher.plots import ld_heatmap, ld_triangle
-from tests.ld.plots.test_heatmap import ld_result, symmetric
+from tests.ld.plots.results import ld_result, symmetric
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from genobit.visual.figure import html_of
 from genobit.visual.paper.page import INCH, draw_on, page_of, size_of
 from genobit.visual.tokens import DARK, LIGHT
 from tests.helpers.cohorts import cohort, mosaic_calls
-from tests.ld.plots.test_paper_ld import panels, require_legible, texts_of
+from tests.ld.plots.results import panels, require_legible, texts_of
 
 PAPERS = {"triangle": paper_triangle, "heatmap": paper_heatmap}
 SCREENS = {"triangle": ld_triangle, "heatmap": ld_heatmap}

@@ -13,15 +13,11 @@ from matplotlib.colors import to_rgb
 from genobit.ld.plots import result
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
 from genobit.ld.plots.paper_text import LINE, beside_apex
-from genobit.visual.paper.page import page_of, style, write
+from genobit.visual.paper.page import page_of, write
 from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import CASING_PT, LIGHT
 from tests.helpers.cohorts import cohort, mosaic_calls
-from tests.ld.plots.test_heatmap import ld_result, symmetric
-
-
-def panels(figure):
-    return figure.axes[0].child_axes
+from tests.ld.plots.results import ld_result, panels, require_legible, symmetric
 
 
 def picture(figure):
@@ -37,43 +33,6 @@ def colour_at(figure, axes, x: float, y: float) -> np.ndarray:
     page = np.asarray(canvas.buffer_rgba())
     column, row = axes.transData.transform((x, y))
     return page[len(page) - 1 - round(row), round(column), :3]
-
-
-def texts_of(figure):
-    """Every text that is drawn, with its box in pixels."""
-    figure.set_dpi(300)
-    with style():  # as `write` does: fonts are found when a figure is drawn
-        FigureCanvasAgg(figure).draw()
-        return [(text, text.get_window_extent()) for text in _visible(figure)]
-
-
-def _visible(figure):
-    found = []
-    for axes in (figure.axes[0], *panels(figure)):
-        named = [*axes.texts]
-        if axes.axison:
-            for axis in (axes.xaxis, axes.yaxis):
-                low, high = sorted(axis.get_view_interval())
-                slack = 1e-6 * (high - low)
-                ticks = axis.get_major_ticks()
-                inside = [t for t in ticks if low - slack <= t.get_loc() <= high + slack]
-                named += [axis.label, *(x for t in inside for x in (t.label1, t.label2))]
-        found += [x for x in named if x.get_text() and x.get_visible()]
-    return found
-
-
-def require_legible(figure):
-    """Fail where a text leaves the page, or meets another one."""
-    found = texts_of(figure)
-    page = figure.bbox
-    for k, (text, box) in enumerate(found):
-        assert min(box.x0, box.y0) >= 0, text
-        assert box.x1 <= page.x1, text
-        assert box.y1 <= page.y1, text
-        for other, theirs in found[:k]:
-            # Boxes of texts include the height of letters that they do not have.
-            assert not box.padded(-2).overlaps(theirs.padded(-2)), (text, other)
-    return [text.get_text() for text, _ in found]
 
 
 @pytest.mark.parametrize("apex", ["down", "up"])

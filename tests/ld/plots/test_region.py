@@ -17,7 +17,7 @@ from genobit.ld.plots.region_layout import LEAD, NO_VALUE, lay_out
 from genobit.visual.paper.page import draw_on, page_of, size_of, write
 from genobit.visual.tokens import LIGHT
 from tests.helpers.cohorts import cohort, mosaic_calls
-from tests.ld.plots.test_paper_ld import panels, require_legible, texts_of
+from tests.ld.plots.results import panels, require_legible, texts_of
 
 GENES = pd.DataFrame(
     [

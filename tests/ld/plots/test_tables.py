@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
-from tests.ld.plots.test_heatmap import ld_result, symmetric
+from tests.ld.plots.results import ld_result, symmetric
 
 
 def test_strongest_pairs_are_those_of_a_sort():

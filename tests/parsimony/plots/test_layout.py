@@ -5,33 +5,10 @@ import pytest
 
 from genobit.data.topology import children
 from genobit.parsimony.plots.layout import depths, even_depths, leaves, radial, ranks, rectangular
+from tests.helpers.trees import below
 
 #: ((0, 1), 2, (3, (4, 5))): a basal trifurcation.
 PARENTS = np.array([6, 6, 9, 8, 7, 7, 9, 8, 9, -1])
-
-
-def random_tree(n_tips: int, seed: int) -> np.ndarray:
-    """A rooted tree whose nodes have two or three children."""
-    generator = np.random.default_rng(seed)
-    loose, parents = list(range(n_tips)), {}
-    node = n_tips
-    while len(loose) > 1:
-        joined = generator.choice(len(loose), min(len(loose), generator.integers(2, 4)), False)
-        for place in sorted(joined.tolist(), reverse=True):
-            parents[loose.pop(place)] = node
-        loose.append(node)
-        node += 1
-    return np.array([parents.get(k, -1) for k in range(node)])
-
-
-def below(parents: np.ndarray, node: int) -> set[int]:
-    of = children(parents).of(node)
-    return {node} if not len(of) else set().union(*(below(parents, k) for k in of))
-
-
-@pytest.fixture(params=range(5))
-def parents(request) -> np.ndarray:
-    return random_tree(9 + 7 * request.param, request.param)
 
 
 class TestRanks:

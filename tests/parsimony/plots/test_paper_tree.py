@@ -17,7 +17,8 @@ from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.states import UNSURE
 from genobit.visual.paper.page import INCH, draw_on, page_of
 from genobit.visual.paper.texts import fitted, width_of, wrapped
-from tests.parsimony.plots.test_layout import random_tree
+from tests.helpers.trees import random_tree
+from tests.parsimony.plots.drawn import drawn, texts, words
 
 NEWICK = "(Mouse,((Bovine,(Lemur,Tarsier)),(Human,(Gorilla,Gibbon))));"
 TAXA = ["Mouse", "Bovine", "Lemur", "Tarsier", "Human", "Gorilla", "Gibbon"]
@@ -73,23 +74,9 @@ def gapped(aln) -> xr.DataArray:
     return found
 
 
-def drawn(paper, width_mm: float = 180) -> Figure:
-    figure = page_of(paper, width_mm)
-    FigureCanvasAgg(figure).draw()
-    return figure
-
-
-def texts(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.axes[0].texts]
-
-
 def marks(figure: Figure, label: str):
     found = [c for c in figure.axes[0].collections if c.get_label() == f"_{label}"]
     return found[0] if len(found) == 1 else found
-
-
-def words(figure: Figure) -> str:
-    return " ".join(texts(figure))
 
 
 def boxes(figure: Figure) -> np.ndarray:

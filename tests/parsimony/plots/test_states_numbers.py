@@ -17,7 +17,7 @@ from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.states import changes_of
 from genobit.visual.genome import places
 from tests.helpers.explorers import named
-from tests.parsimony.plots.test_paper_tree import drawn, words
+from tests.parsimony.plots.drawn import drawn, words
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

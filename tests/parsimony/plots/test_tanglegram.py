@@ -10,7 +10,7 @@ from genobit.data.topology import tips
 from genobit.launcher.plots import tanglegram
 from genobit.parsimony.plots.tanglegram import crossings, face
 from genobit.parsimony.rooting import branch_of, rooted_at, splits
-from tests.parsimony.plots.test_layout import below, random_tree
+from tests.helpers.trees import below, random_tree
 
 
 def parted(parents: np.ndarray) -> set[frozenset[int]]:

@@ -21,7 +21,7 @@ from genobit.parsimony.plots.states import (
 )
 from genobit.parsimony.plots.tree import draw_tree, title_of
 from genobit.visual.placing import LETTER
-from tests.parsimony.plots.test_layout import random_tree
+from tests.helpers.trees import random_tree
 
 TREE = "((a,b),(c,(d,e)),f);"
 
