@@ -67,8 +67,7 @@ def by_variants(
             chunk=chunk, haploid=haploid,
         )  # fmt: skip
         layout = cast("Layout", layouts.layout_of(ds))
-        # The kernels have just made these planes, so they need no check.
-        return ds, layout, {name: ds[PREFIX + name].data for name in plane_names(ds, layout)}
+        return ds, layout, _made(ds, layout)
     if layout.rows != "variants":
         raise ValueError(
             f"the planes have rows={layout.rows!r}, this analysis needs rows='variants': pack the "
@@ -104,15 +103,13 @@ def by_samples(
     """
     from genobit.engine.schedule import by_samples as turn
 
-    layout = layouts.layout_of(ds)
-    if layout is None:
-        # Pack before selecting: the rows of a .bed file can only be unpacked directly without a
-        # selection.
-        ds = in_chunks_of_samples(ds)
-        return by_samples(ds, variants=variants, contigs=contigs, tiled=tiled)
+    # Pack before selecting: the rows of a .bed file can only be unpacked directly without a
+    # selection.
+    ready = in_chunks_of_samples(ds)
+    made, ds = ready is not ds, ready
     if variants is not None:
         ds = isel(ds, variants, None)
-        return by_samples(ds, contigs=contigs, tiled=tiled)
+    layout = cast("Layout", layouts.layout_of(ds))
     cuts = None
     if contigs:
         model.values(ds, model.VARIANT_CONTIG, needed_for="splitting by contig")
@@ -126,7 +123,11 @@ def by_samples(
     else:
         # Planes in memory have no chunks of their own: larger ones are fewer tasks.
         chunk = turn.variant_chunk(ds.sizes[model.SAMPLES])
-        ds, dosages, named = by_variants(ds, phased=False, rows_of=lambda *_: chunk)
+        ds, dosages, named = (
+            (ds, layout, _made(ds, layout))
+            if made
+            else by_variants(ds, phased=False, rows_of=lambda *_: chunk)
+        )
         samples, planes = dosages.bits, list(named.values())
     return ds, layout, turn.from_variants(planes, samples, cuts, tiled=tiled)
 
@@ -205,6 +206,11 @@ def _dosages(planes: dict[str, da.Array], layout: Layout) -> tuple[Layout, dict[
     model.require_diploid("the packed Dataset", layout.ploidy)
     samples = layout.bits // 2
     return Layout("dosage", layout.rows, samples, 1), as_dosages(planes, samples)
+
+
+def _made(ds: xr.Dataset, layout: Layout) -> dict[str, da.Array]:
+    """Return planes that kernels have just made by name: they need no check."""
+    return {name: ds[PREFIX + name].data for name in plane_names(ds, layout)}
 
 
 def _planes(ds: xr.Dataset, layout: Layout, rows: int | None = None) -> dict[str, da.Array]:
