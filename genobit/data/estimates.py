@@ -21,6 +21,7 @@ from genobit.data.availability import METHODS
 from genobit.data.haploid import as_diploid
 from genobit.data.packer import without_polyploid_calls
 from genobit.data.pairs.table import PairTable
+from genobit.engine import machine
 from genobit.engine.gemm.speed import speed
 from genobit.engine.own_words import SuggestsNames
 from genobit.engine.schedule.computing import threads
@@ -33,16 +34,6 @@ if TYPE_CHECKING:
 
     from genobit.engine.bits.layout import Layout
 
-TASK = 2e-4
-"""Overhead of dask on one machine, in seconds per task (Zen 5)."""
-START = 2e-3
-"""Seconds of checks and labels in a call (Zen 5)."""
-PACKED = 1.2e9
-"""Alleles of ``call_genotype`` that one core packs in a second (Zen 5)."""
-ROWS = 1e9
-"""Words of planes that one core copies in a second (Zen 5)."""
-WORDS = 5e7
-"""Words of planes that one core selects in a second, bit by bit (Zen 5)."""
 NOT_ESTIMATED = {
     *("plot", "ranking", "report"),
     *("to_gcta", "to_pgen", "to_plink", "to_plink_rel", "to_trees", "to_vcf", "to_vcf_zarr"),
@@ -78,7 +69,12 @@ class Call:
         ds, own, planes = packed.by_variants(data, phased=phased)
         calls = model.require_genotypes(data).size if layout is None else 0
         return Genotypes(
-            ds, own, planes, ds.sizes[model.VARIANTS], len(planes) > len(own.planes), calls / PACKED
+            ds,
+            own,
+            planes,
+            ds.sizes[model.VARIANTS],
+            len(planes) > len(own.planes),
+            calls / machine.PACKED,
         )
 
 
@@ -135,7 +131,7 @@ def estimate(
 ) -> Estimate:
     """Return an estimate; ``seconds`` of work are on one core, and ``held`` bytes of one task."""
     workers = max(1, min(threads(), tasks))
-    seconds = START + (seconds + TASK * tasks) / workers
+    seconds = machine.START + (seconds + machine.TASK * tasks) / workers
     return Estimate(what, seconds, workers, tasks, workers * held, result, details=tuple(details))
 
 
@@ -231,7 +227,7 @@ def pack(call: Call) -> Estimate:
     chunk = int(np.prod([max(sizes, default=0) for sizes in chunks]))
     variants, samples = (genotypes.sizes[dim] for dim in (model.VARIANTS, model.SAMPLES))
     what = f"bit planes of {variants:,} variants of {samples:,} samples"
-    return lazy(what, result, count / PACKED, held=chunk)
+    return lazy(what, result, count / machine.PACKED, held=chunk)
 
 
 def sel(call: Call) -> Estimate:
@@ -240,7 +236,11 @@ def sel(call: Call) -> Estimate:
     what = f"{result.sizes[model.VARIANTS]:,} variants of "
     what += f"{result.sizes.get(model.SAMPLES, _samples(call.data)):,} samples"
     # Rows of planes are copied; samples are picked bit by bit.
-    of, rate = (result, ROWS) if call["samples"] is None else (call.data, WORDS)
+    of, rate = (
+        (result, machine.WORDS_COPIED)
+        if call["samples"] is None
+        else (call.data, machine.WORDS_SELECTED)
+    )
     words = sum(x.nbytes for x in of.data_vars.values()) / 8
     return lazy(what, result, words / rate)
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit.data.estimates import Call, estimate
+from genobit.engine import machine
 from genobit.epistasis.preparation import prepared
 
 if TYPE_CHECKING:
     from genobit.engine.schedule.costs import Estimate
-
-SINGLE = 1e9
-"""Genotypes of single variants that one core counts per second (Zen 5)."""
 
 
 def epistasis(call: Call) -> Estimate:
@@ -23,6 +21,6 @@ def epistasis(call: Call) -> Estimate:
     if found.search is not None:
         return found.search.estimate(checkpoint=call["checkpoint"])
     variants, samples = found.ds.sizes["variants"], found.about["samples"]
-    seconds = variants * samples * (1 + call["permutations"]) / SINGLE
+    seconds = variants * samples * (1 + call["permutations"]) / machine.SINGLE_VARIANTS
     what = f"{variants:,} single variants"
     return estimate(what, seconds, 1, variants * samples // 4, 32 * call["top"])

@@ -1,7 +1,4 @@
-"""Estimates of relationship matrices: products of samples^2 / 2 times variants.
-
-Rates are of one core of a Zen 5 (AMD EPYC 9005) with AVX-512.
-"""
+"""Estimates of relationship matrices: products of samples^2 / 2 times variants."""
 
 from __future__ import annotations
 
@@ -9,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from genobit.data import model, packed
 from genobit.data.autosomes import choose
-from genobit.data.estimates import PACKED, Call, estimate, lazy, product_line
+from genobit.data.estimates import Call, estimate, lazy, product_line
 from genobit.data.haploid import as_diploid
+from genobit.engine import machine
 from genobit.engine.schedule import costs
 
 if TYPE_CHECKING:
@@ -23,23 +21,6 @@ BY_BITS = {"vanraden1", "endelman_jannink", "hadamard", *COUNTED}
 """Methods that count bits if no call is missing."""
 WEIGHTED_LINE = "weighted products: tables of three calls"
 EXACT_LINE = "weighted products: exact integers on the matrix unit"
-RATES = {
-    "vanraden1": 1.5e11,
-    "vanraden2": 8e10,
-    "gcta": 7e10,
-    "endelman_jannink": 8e10,
-    "dominance": 7e10,
-    "hadamard": 1.3e11,
-    "king": 1.2e11,
-    "ibs": 1.1e11,
-}
-"""Products of pairs of samples per second."""
-WEIGHTED = 6e10
-"""Products per second of weights and missing calls."""
-CROSS = 2.3e11
-"""Products per second of a cross product."""
-RELATED = 2.5e11
-"""Products per second of kinship that only has to pass a threshold."""
 
 
 def grm(call: Call) -> Estimate:
@@ -71,7 +52,7 @@ def unrelated(call: Call) -> Estimate:
     what = f"all pairs of {n:,} samples, {sum(samples.variants):,} variants"
     held = _held(_tile_costs(samples))
     return estimate(
-        what, packing + n * n / 2 * sum(samples.variants) / RELATED, pairs.tasks, held, n
+        what, packing + n * n / 2 * sum(samples.variants) / machine.RELATED, pairs.tasks, held, n
     )
 
 
@@ -80,7 +61,7 @@ def crossproduct(call: Call) -> Estimate:
     result, (samples, packing) = call.result(), _samples(call)
     n, variants = sum(samples.tiles), sum(samples.variants)
     what = f"all pairs of {n:,} samples, {variants:,} variants"
-    return lazy(what, result, packing + n * n / 2 * variants / CROSS)
+    return lazy(what, result, packing + n * n / 2 * variants / machine.CROSSPRODUCTS)
 
 
 def _samples(call: Call) -> tuple[SampleChunks, float]:
@@ -88,14 +69,14 @@ def _samples(call: Call) -> tuple[SampleChunks, float]:
     chosen = choose(call.data, call.given.get("autosomes", True))
     contigs = bool(call.given.get("loco"))
     samples = packed.by_samples(as_diploid(call.data), variants=chosen.kept, contigs=contigs)[2]
-    return samples, 2 * sum(samples.tiles) * sum(samples.variants) / PACKED
+    return samples, 2 * sum(samples.tiles) * sum(samples.variants) / machine.PACKED
 
 
 def _seconds(method: str, samples: SampleChunks) -> float:
     n, variants = sum(samples.tiles), sum(samples.variants)
-    rate = RATES[method]
+    rate = machine.GRM_PRODUCTS[method]
     if len(samples.planes) > 2 and method not in COUNTED:
-        rate = min(rate, WEIGHTED)
+        rate = min(rate, machine.GRM_WEIGHTED)
     return n * n / 2 * variants / rate
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import xarray as xr
 
 from genobit.data import packed
-from genobit.data.estimates import PACKED, Call, lazy
+from genobit.data.estimates import Call, lazy
 from genobit.data.pairs.table import PairTable
+from genobit.engine import machine
 from genobit.engine.schedule.costs import duration
 from genobit.kendall import matrix as kendall_matrix
 from genobit.kendall.variables import of_planes, of_values
@@ -24,16 +25,8 @@ if TYPE_CHECKING:
     from genobit.kendall.kernels.tiles import TileSpec
     from genobit.kendall.matrix import Variables
 
-PVALUE = 4e-8
-"""Seconds per p-value (Zen 5)."""
 DRAWN = 1.0
 """Cost of a permutation, relative to the correlation itself (Zen 5)."""
-RANK = 6e-8
-"""Seconds to rank a value (Zen 5)."""
-INCOMPLETE = 1.5e-7
-"""Seconds per pair of measurements with missing values, besides the kernel (Zen 5)."""
-SELECTED = 1.5e-7
-"""Seconds per pair that a table of pairs selects from (Zen 5)."""
 
 
 class Work(NamedTuple):
@@ -95,9 +88,9 @@ def _estimate(
     rows, columns = work.sizes
     pairs = rows * columns / (2 if work.symmetric else 1)
     spent = seconds[kernel] * (1 + DRAWN * wanted.permutations)
-    spent += pairs * PVALUE * ("pvalue" in wanted.outputs)
-    spent += pairs * INCOMPLETE * (work.missing and not work.planes)
-    spent += pairs * SELECTED * isinstance(result, PairTable)
+    spent += pairs * machine.PVALUE * ("pvalue" in wanted.outputs)
+    spent += pairs * machine.PAIR_INCOMPLETE * (work.missing and not work.planes)
+    spent += pairs * machine.PAIR_SELECTED * isinstance(result, PairTable)
     found = [
         "ties" if work.tied else "no ties",
         "missing values" if work.missing else "nothing missing",
@@ -160,7 +153,7 @@ def _work(call: Call, wanted: TileSpec, other: Any) -> tuple[Work, float]:
         planes=True,
         symmetric=len(sides) == 1,
     )
-    return work, 2 * sum(_sizes(operands)) * layout.bits / PACKED
+    return work, 2 * sum(_sizes(operands)) * layout.bits / machine.PACKED
 
 
 def _of_values(call: Call, wanted: TileSpec, other: Any) -> tuple[Work, float]:
@@ -171,7 +164,7 @@ def _of_values(call: Call, wanted: TileSpec, other: Any) -> tuple[Work, float]:
         sides.append(side_of(other, sides[0].dims[1]))
     names = [(str(side.dims[0]), str(side.dims[1])) for side in sides]
     operands = of_values([side.data for side in sides], names, call["missing"], wanted)
-    seconds = sum(side.size for side in sides) * RANK
+    seconds = sum(side.size for side in sides) * machine.RANK
     return _seen(operands), seconds
 
 

@@ -1,7 +1,4 @@
-"""Estimates of linkage disequilibrium: pairs of variants in windows times observations.
-
-Rates are of one core of a Zen 5 (AMD EPYC 9005) with AVX-512.
-"""
+"""Estimates of linkage disequilibrium: pairs of variants in windows times observations."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ from genobit.data.checks import check_one_of
 from genobit.data.estimates import Call, Genotypes, estimate, lazy, product_line
 from genobit.data.selection_by_label import positions
 from genobit.data.windows import window_ends
+from genobit.engine import machine
 from genobit.engine.gemm.products import chosen_kernel
 from genobit.engine.options import get_options
 from genobit.engine.schedule import costs
@@ -29,26 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.engine.schedule.costs import Estimate
-
-PRODUCTS = {
-    ("haplotype", False): 1e12,
-    ("haplotype", True): 4e11,
-    ("dosage", False): 6e11,
-    ("dosage", True): 2e11,
-}
-"""Observations of pairs per second, by kind and by whether calls may be missing."""
-EACH = 4e-9
-"""Seconds per pair besides its products: the statistic and its place in the result."""
-EM = 5.5e-8
-"""Seconds per pair of the EM algorithm."""
-INTERVAL = 6e-8
-"""Seconds per pair of a confidence interval of D'."""
-OF_SITES = {False: 9e10, True: 9e9}
-"""Taxa of pairs of sites per second: two states, and any number of states ("T")."""
-READ = 5e7
-"""Characters of an alignment read per second."""
-FIT = 5e-5
-"""Seconds to fit a resample of a decay."""
 
 
 def ld(call: Call) -> Estimate:
@@ -115,7 +93,7 @@ def ld_clump(call: Call) -> Estimate:
     pairs = _pairs(last)
     of_leads = min(pairs, -(-2 * leads * pairs // max(1, own.variants)))
     em = call["statistic"] == "r2_em" or (call["statistic"] is None and own.layout.kind == "dosage")
-    seconds = _seconds(own, pairs) + (EM * of_leads if em else 0.0)
+    seconds = _seconds(own, pairs) + (machine.LD_EM * of_leads if em else 0.0)
     what = f"windows of {leads:,} index variants, {of_leads:,} pairs"
     return estimate(what, seconds, _tiles(own, last), 2 * own.chunk)
 
@@ -125,7 +103,7 @@ def ld_blocks(call: Call) -> Estimate:
     own = call.genotypes(phased=False)
     last = window_ends(own.ds, call["window"])
     pairs = _pairs(last)
-    seconds = _seconds(own, pairs) + pairs * INTERVAL
+    seconds = _seconds(own, pairs) + pairs * machine.LD_INTERVAL
     what = f"{pairs:,} pairs of {own.variants:,} variants in windows"
     return estimate(what, seconds, _tiles(own, last), 2 * own.chunk)
 
@@ -139,8 +117,9 @@ def ld_decay(call: Call) -> Estimate:
         populations = len(populations_of(own.ds, given))
     pairs, tiles = _pairs(last), _tiles(own, last)
     # The products of all populations together are those of all samples.
-    more = (populations - 1) * pairs * (EM if call["statistic"] == "r2_em" else EACH)
-    fitting = populations * call["resamples"] * FIT
+    each = machine.LD_EM if call["statistic"] == "r2_em" else machine.LD_PAIR
+    more = (populations - 1) * pairs * each
+    fitting = populations * call["resamples"] * machine.DECAY_FIT
     seconds = _seconds(own, pairs, call["statistic"]) + more + fitting
     what = f"{pairs:,} pairs of {own.variants:,} variants in windows"
     if given is not None:
@@ -163,14 +142,16 @@ def _sites(call: Call) -> Estimate:
         last = window_ends(along, call["window"])
         pairs, tiles = _pairs(last), costs.band(last)(edge)
         size = sites * int((last - np.arange(sites)).max(initial=0))
-    seconds = taxa * sites / READ + pairs * (taxa / OF_SITES[call["statistic"] == "T"] + EACH)
+    seconds = taxa * sites / machine.SITES_READ + pairs * (
+        taxa / machine.SITE_PAIRS[call["statistic"] == "T"] + machine.LD_PAIR
+    )
     return estimate(f"{pairs:,} pairs of {sites:,} sites", seconds, tiles, 4 * edge**2, 4 * size)
 
 
 def _seconds(own: Genotypes, pairs: float, statistic: str = "r2") -> float:
     """Return the seconds of a statistic of pairs of variants on one core."""
-    each = EM if statistic.endswith("_em") else EACH
-    rate = PRODUCTS[own.layout.kind, own.missing]
+    each = machine.LD_EM if statistic.endswith("_em") else machine.LD_PAIR
+    rate = machine.LD_PRODUCTS[own.layout.kind, own.missing]
     return own.packing + pairs * (own.layout.bits / rate + each)
 
 

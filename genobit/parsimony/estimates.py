@@ -1,7 +1,4 @@
-"""Estimates of parsimony: sites times nodes of a tree, and rearrangements of a search.
-
-Rates are of one core of a Zen 5 (AMD EPYC 9005) with AVX-512.
-"""
+"""Estimates of parsimony: sites times nodes of a tree, and rearrangements of a search."""
 
 from __future__ import annotations
 
@@ -10,26 +7,13 @@ from typing import TYPE_CHECKING, Any
 from genobit.data import model
 from genobit.data.alignment import alignment_of
 from genobit.data.estimates import Call, estimate
+from genobit.engine import machine
 
 if TYPE_CHECKING:
     from genobit.engine.schedule.costs import Estimate
 
-READ = 1e8
-"""Characters of an alignment that are read per second."""
-FITCH = 2e9
-"""Sites of nodes per second of the Fitch algorithm."""
-SITES = 3e8
-"""Sites of trees per second whose indices are derived."""
-SANKOFF = 5.5e7
-"""Sites of nodes per second with costs."""
-STATES = 8e7
-"""Sites of nodes per second whose states are named as text."""
 MOVES = {"stepwise": 0.0, "nni": 0.5, "spr": 1.0, "tbr": 5.0, "ratchet": 1.0}
 """Work of a search or of a round of the ratchet, relative to SPR."""
-SWAPPED = 4e-9
-"""Seconds per taxa^3 of an SPR search, and again per 512 sites of it."""
-ADDED = 1e-7
-"""Seconds per taxa^2 of stepwise addition, and again per 512 sites of it."""
 RESAMPLED = 2.5
 """Work of a bootstrap resample, relative to SPR."""
 
@@ -41,18 +25,18 @@ def alignment(call: Call) -> Estimate:
     tasks = len(calls.chunksizes.get(model.VARIANTS, (0,)))
     size = 4 * taxa * sites
     what = f"{taxa:,} taxa x {sites:,} sites"
-    return estimate(what, taxa * sites / READ, tasks, size // tasks, size)
+    return estimate(what, taxa * sites / machine.STATES_READ, tasks, size // tasks, size)
 
 
 def parsimony(call: Call) -> Estimate:
     """Return the estimate of `parsimony`: each site of each node of each tree."""
     trees = _trees(call, call["tree"])
     taxa, sites = call.data.sizes["taxa"], call.data.sizes["sites"]
-    rate = FITCH if call["costs"] is None else SANKOFF
-    seconds = call.data.size / READ + trees * taxa * sites / rate
+    rate = machine.FITCH if call["costs"] is None else machine.SANKOFF
+    seconds = call.data.size / machine.STATES_READ + trees * taxa * sites / rate
     size = 8 * trees * (4 if call["costs"] is None else 1)
     if call["sites"]:
-        seconds += trees * sites / SITES
+        seconds += trees * sites / machine.SITE_INDICES
         size += 8 * sites * (3 * trees + 2 if call["costs"] is None else trees)
     what = f"{trees:,} tree{'' if trees == 1 else 's'} of {taxa:,} taxa, {sites:,} sites"
     return estimate(what, seconds, _chunks(call), 4 * taxa * sites // _chunks(call), size)
@@ -63,7 +47,7 @@ def ancestral_states(call: Call) -> Estimate:
     _trees(call, call["tree"])
     taxa, sites = call.data.sizes["taxa"], call.data.sizes["sites"]
     nodes = 2 * taxa - 1
-    seconds = call.data.size / READ + nodes * sites / STATES
+    seconds = call.data.size / machine.STATES_READ + nodes * sites / machine.STATES_NAMED
     what = f"{nodes:,} nodes, {sites:,} sites"
     return estimate(
         what, seconds, _chunks(call), 8 * nodes * sites // _chunks(call), 8 * nodes * sites
@@ -93,10 +77,10 @@ def parsimony_search(call: Call) -> Estimate:
         what = f"about {count:.0e} partial trees of {taxa:,} taxa"
         return estimate(what, count * each, 1, 4 * taxa * sites, size)
     words = 1 + sites / 512
-    swap, add = SWAPPED * taxa**3 * words, ADDED * taxa**2 * words
+    swap, add = machine.SWAPPED * taxa**3 * words, machine.ADDED * taxa**2 * words
     rounds = 1 + (effort.iterations if call["method"] == "ratchet" else 0)
     each = add + rounds * MOVES[call["method"]] * swap
-    seconds = call.data.size / READ + effort.replicates * each
+    seconds = call.data.size / machine.STATES_READ + effort.replicates * each
     seconds += call["bootstrap"] * (add + RESAMPLED * swap)
     tasks = effort.replicates + call["bootstrap"]
     what = (

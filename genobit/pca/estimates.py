@@ -1,7 +1,4 @@
-"""Estimates of principal components.
-
-Rates are of one core of a Zen 5 (AMD EPYC 9005) with AVX-512.
-"""
+"""Estimates of principal components."""
 
 from __future__ import annotations
 
@@ -9,19 +6,14 @@ from typing import TYPE_CHECKING
 
 from genobit.data import packed
 from genobit.data.autosomes import choose
-from genobit.data.estimates import PACKED, Call, estimate, lazy
+from genobit.data.estimates import Call, estimate, lazy
 from genobit.data.haploid import as_diploid
+from genobit.engine import machine
 from genobit.pca import components as pca_components
 
 if TYPE_CHECKING:
     from genobit.engine.schedule.costs import Estimate
 
-GRAM = 3e10
-"""Products of pairs of samples per second, of standardised dosages."""
-EIGEN = 1e10
-"""samples^3 per second of an eigendecomposition."""
-VECTORS = 4.5e9
-"""Dosages times vectors per second, of a product with a block of vectors."""
 PASSES = 27
 """Usual number of passes of "randomized"."""
 
@@ -37,12 +29,12 @@ def pca(call: Call) -> Estimate:
     method = pca_components.chosen_method(call["method"], n, call["missing"])
     calls, chunk = n * variants, sum(plane.nbytes for plane in samples.planes)
     vectors = wanted + pca_components.OVERSAMPLING
-    seconds = 2 * calls / PACKED + calls * vectors / VECTORS
+    seconds = 2 * calls / machine.PACKED + calls * vectors / machine.VECTORS
     if method == "exact":
-        seconds += n * n / 2 * variants / GRAM + n**3 / EIGEN
+        seconds += n * n / 2 * variants / machine.GRAM + n**3 / machine.EIGEN
         tasks, held = len(samples.variants), 16 * n * n
     else:
-        seconds += PASSES * calls * vectors / VECTORS
+        seconds += PASSES * calls * vectors / machine.VECTORS
         tasks, held = PASSES * len(samples.variants), 8 * vectors * (n + max(samples.variants))
     what = f"{wanted:,} components of {n:,} samples, {variants:,} variants"
     size = 8 * wanted * (n + variants)
@@ -55,5 +47,5 @@ def project(call: Call) -> Estimate:
     result = call.result()
     n, components = result.shape
     calls = n * call["pcs"].sizes["variants"]
-    seconds = 2 * calls / PACKED + calls * components / VECTORS
+    seconds = 2 * calls / machine.PACKED + calls * components / machine.VECTORS
     return lazy(f"{n:,} samples on {components:,} components", result, seconds)

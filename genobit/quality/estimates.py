@@ -1,7 +1,4 @@
-"""Estimates of quality control: one or two passes over the planes.
-
-Rates are of one core of a Zen 5 (AMD EPYC 9005) with AVX-512.
-"""
+"""Estimates of quality control: one or two passes over the planes."""
 
 from __future__ import annotations
 
@@ -9,16 +6,10 @@ from typing import TYPE_CHECKING
 
 from genobit.data.aligning import populations_of
 from genobit.data.estimates import Call, Genotypes, estimate, lazy
+from genobit.engine import machine
 
 if TYPE_CHECKING:
     from genobit.engine.schedule.costs import Estimate
-
-CALLS = 4e9
-"""Calls counted per second."""
-MASKED = 5e7
-"""Alleles masked per second."""
-EXACT = 5e-7
-"""Seconds per variant of statistics and the exact test."""
 
 
 def allele_frequency(call: Call) -> Estimate:
@@ -32,7 +23,7 @@ def variant_stats(call: Call) -> Estimate:
     groups = 1
     if call["populations"] is not None:
         groups = len(populations_of(own.ds, call["populations"]))
-    more = (groups - 1) * _counting(own) + groups * own.variants * EXACT
+    more = (groups - 1) * _counting(own) + groups * own.variants * machine.VARIANT_TESTED
     return _lazy(call, own, more)
 
 
@@ -45,7 +36,7 @@ def filter(call: Call) -> Estimate:  # noqa: A001 - the name of the method
     """Return the estimate of `filter`: counts of variants, and of samples if a rule needs them."""
     own = call.genotypes(haploid=True)
     passes = 1 + (call["max_sample_missing"] is not None)
-    seconds = passes * (own.packing + _counting(own)) + own.variants * EXACT
+    seconds = passes * (own.packing + _counting(own)) + own.variants * machine.VARIANT_TESTED
     return estimate(_what(own), seconds, passes * len(own.rows), own.chunk)
 
 
@@ -54,7 +45,7 @@ def mask_calls(call: Call) -> Estimate:
     result = call.result()
     calls = result["call_genotype"]
     what = f"{calls.sizes['variants']:,} variants of {calls.sizes['samples']:,} samples"
-    return lazy(what, result, calls.size / MASKED)
+    return lazy(what, result, calls.size / machine.ALLELES_MASKED)
 
 
 def _lazy(call: Call, own: Genotypes, more: float) -> Estimate:
@@ -63,7 +54,7 @@ def _lazy(call: Call, own: Genotypes, more: float) -> Estimate:
 
 
 def _counting(own: Genotypes) -> float:
-    return own.variants * own.layout.bits / CALLS
+    return own.variants * own.layout.bits / machine.CALLS_COUNTED
 
 
 def _what(own: Genotypes) -> str:

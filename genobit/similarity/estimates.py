@@ -1,23 +1,14 @@
-"""Estimates of similarities: products of pairs of rows.
-
-Rates are of one core of a Zen 5 (AMD EPYC 9005) with AVX-512.
-"""
+"""Estimates of similarities: products of pairs of rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from genobit.data.estimates import Call, lazy, product_line
+from genobit.engine import machine
 
 if TYPE_CHECKING:
     from genobit.engine.schedule.costs import Estimate
-
-BITS = 4e11
-"""Bits of pairs per second."""
-EACH = 5e-9
-"""Seconds per pair besides its product: the division, and its place in the result."""
-PACKED = 4e8
-"""Values packed per second."""
 
 
 def similarity(call: Call) -> Estimate:
@@ -31,6 +22,6 @@ def similarity(call: Call) -> Estimate:
     what = f"all pairs of {rows:,} rows of {bits:,} bits"
     if other is not None:
         what = f"all pairs of {rows:,} and {columns:,} rows of {bits:,} bits"
-    packing = (da.size + (0 if other is None else other.size)) / PACKED
-    seconds = packing + pairs * (bits / BITS + EACH)
+    packing = (da.size + (0 if other is None else other.size)) / machine.VALUES_PACKED
+    seconds = packing + pairs * (bits / machine.SIMILARITY_BITS + machine.SIMILARITY_PAIR)
     return lazy(what, result, seconds, [product_line("and")], held=16 * 1024**2)

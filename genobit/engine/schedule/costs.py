@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.engine import machine
 from genobit.engine.bits.layout import words_for
 from genobit.engine.options import get_options, in_units
 from genobit.engine.schedule.computing import threads
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
 
 
 EDGES = (256, 512, 1024, 2048, 4096, 8192)
-RATES = {"ld": 1.1e11, "grm": 2.6e11}
-"""Pairs of calls per second of one core (Zen 3). "ld": r2 by haplotypes or dosages, 2,048 x 1,000
-pairs of 32,768 samples in 0.6 s. "grm": products of dosages, 2,048^2 x 32,768 in 0.53 s."""
-BANDWIDTH = 1.25e9
-"""Bytes per second to a worker: 10 Gbit/s. Threads of one process move nothing."""
-DISPATCH = 1e-3
-"""Overhead of dask in seconds per task."""
 MEMORY = 2**30
 """Most bytes that a task should hold."""
 GAIN = 0.1
@@ -58,7 +52,7 @@ class TileSize:
     @property
     def each(self) -> float:
         """Seconds per task, including transfer and dispatch."""
-        return self.seconds + self.moved / BANDWIDTH + DISPATCH
+        return self.seconds + self.moved / machine.BANDWIDTH + machine.DISPATCH
 
     def total(self, workers: int) -> float:
         """Return the seconds of all tasks on this many workers."""
@@ -104,8 +98,9 @@ class TileCosts:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The edges with their costs, and the reason for the choice."""
-        lines = ["   edge       tasks  s/task   moved/task    held/task   work    total"]
+        """The edges with their costs relative to the current one, and the reason for the choice."""
+        now = next(edge for edge in self.edges if edge.rows == self.taken).total(self.workers)
+        lines = ["   edge       tasks   moved/task    held/task   work    time"]
         for edge in self.edges:
             marks = [
                 *(["in force"] if edge.rows == self.taken else []),
@@ -113,9 +108,9 @@ class TileCosts:
                 *([f"more than {in_units(MEMORY)}"] if edge.held > MEMORY else []),
             ]
             lines.append(
-                f"  {edge.rows:>5,} {edge.tasks:>11,} {edge.seconds:>7.3g} "
+                f"  {edge.rows:>5,} {edge.tasks:>11,} "
                 f"{in_units(edge.moved):>12} {in_units(edge.held):>12} "
-                f"{edge.seconds / edge.each:>6.0%} {duration(edge.total(self.workers)):>8}"
+                f"{edge.seconds / edge.each:>6.0%} {edge.total(self.workers) / now:>7.0%}"
                 + (f"  <- {', '.join(marks)}" if marks else "")
             )
         return (*lines, self.reason)
@@ -218,7 +213,7 @@ def _edge(what: str, edge: int, tasks: int, depth: int, planes: int) -> TileSize
     return TileSize(
         edge,
         tasks,
-        edge * edge * depth / RATES[what],
+        edge * edge * depth / machine.TILES[what],
         moved,
         moved + 8 * edge * edge,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import dask
@@ -39,6 +40,16 @@ def test_cheapest_edge__is_smaller_for_more_workers_and_fits(
         )
         best.append(found.best)
     assert best[0] > best[1] > best[2]
+
+
+@pytest.mark.parametrize("analysis", ["ld", "grm", "crossproduct"])
+def test_estimates__tell_one_time(analysis: str) -> None:
+    found = repr(getattr(cohort(random_calls(1, 700, 300)).genobit.estimate, analysis)())
+    times = re.findall(r"[\d.]+ (?:s|min|h|days|years)\b", found)
+    assert len(times) == 1, found
+    for line in found.splitlines():
+        if "<- in force" in line:
+            assert "100%  <- in force" in line
 
 
 def test_any_edge__gives_the_same() -> None:
