@@ -19,7 +19,6 @@ from genobit.pca.plots import kinds as pca
 from genobit.quality.plots import kinds as quality
 from genobit.similarity.plots import kinds as similarity
 from genobit.visual.figure import Figure
-from genobit.visual.plot_options import styled
 from genobit.visual.results import result_of
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def figure_of(
     form = result.papers.get(name)
     known = _options(draw), set() if form is None else _options(form)
     _check_options(name, known, options)
-    picture = styled(draw)(data, **options) if _takes(known[0], options) else None
+    picture = draw(data, **options) if _takes(known[0], options) else None
     # Options for the screen alone have a form that is drawn from the screen.
     own = form is not None and _takes(known[1], options)
     figure = Figure(picture, partial(form, data, **options) if own and form else None, name)

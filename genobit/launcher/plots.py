@@ -20,8 +20,9 @@ from genobit.grm.plots.kinship import closest_pairs, kinship_histogram
 from genobit.kendall.plots.edges import degree_histogram, draw_edges, strongest_edges
 from genobit.kendall.plots.heatmap import kendall_heatmap, pair_scatter
 from genobit.kendall.plots.network import kendall_network
-from genobit.ld.plots.curves import ld_decay, ld_track
+from genobit.ld.plots.decay import ld_decay
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
+from genobit.ld.plots.lead_track import ld_track
 from genobit.parsimony.plots.homoplasy import homoplasy_track, site_table
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import tanglegram

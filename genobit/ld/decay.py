@@ -93,6 +93,8 @@ class Decay(NamedTuple):
     half: tuple[float, float, float]
     """Half-decay distance of the curve: estimate, lower and upper end; NaN unless it fits."""
     half_of_means: tuple[float, float, float]
+    interval: NDArray[np.float64]
+    """Confidence interval of each mean, (bins, 2); NaN where a resample has no pair."""
 
 
 class Resampling(NamedTuple):
@@ -344,13 +346,16 @@ def _estimates(
     return mean, distance, rho, parameter / rho, half_of_means(distance, mean, totals.pairs)
 
 
-def _interval(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
-    """Return the percentile interval of resampled values, NaN if any value is NaN."""
-    if not values.size or np.isnan(values).any():
-        return np.nan, np.nan
+def _intervals(values: NDArray[np.float64], confidence: float) -> NDArray[np.float64]:
+    """Return percentile intervals (columns, 2) of resamples (resamples, columns).
+
+    A column with a NaN has no interval.
+    """
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = np.quantile(values, tails, method="inverted_cdf")  # infinite values: no averages
-    return float(low), float(high)
+    # Infinite values have no averages.
+    found = np.quantile(values, tails, axis=0, method="inverted_cdf").T
+    found[np.isnan(values).any(axis=0)] = np.nan
+    return found
 
 
 _NONE = (np.nan, np.nan, np.nan)
@@ -368,17 +373,18 @@ def decay(of_parts: Sums, edges: NDArray[np.float64], n: int, resampling: Resamp
     mean, distance, rho, half, of_means = _estimates(totals, middle, n, parameter)
     curve = hill_weir(rho * distance, n)
     fit = fit_of(mean, curve, distance, totals.pairs, half)
-    halves = np.empty((2, resampling.times))
+    # Means of the bins, then both half-decay distances.
+    again = np.full((resampling.times, mean.size + 2), np.nan)
     parts = len(of_parts.pairs)
     if parts > 1 and totals.pairs.any():
         drawn = np.random.default_rng(resampling.seed).multinomial(
             parts, np.full(parts, 1 / parts), resampling.times
         )
         for k, times in enumerate(drawn.astype(np.float64)):
-            again = Sums(*(times @ x for x in of_parts))
-            halves[:, k] = _estimates(again, middle, n, parameter, rho)[-2:]
-    else:
-        halves.fill(np.nan)
+            drawn_sums = Sums(*(times @ x for x in of_parts))
+            means, _, _, *both = _estimates(drawn_sums, middle, n, parameter, rho)
+            again[k] = [*means, *both]
+    intervals = _intervals(again, resampling.confidence)
     return Decay(
         mean,
         totals.pairs.astype(np.int64),
@@ -386,6 +392,7 @@ def decay(of_parts: Sums, edges: NDArray[np.float64], n: int, resampling: Resamp
         curve,
         rho,
         fit,
-        (half, *_interval(halves[0], resampling.confidence)) if fit.verdict == FITS else _NONE,
-        (of_means, *_interval(halves[1], resampling.confidence)),
+        (half, *intervals[-2].tolist()) if fit.verdict == FITS else _NONE,
+        (of_means, *intervals[-1].tolist()),
+        intervals[:-2],
     )

@@ -30,6 +30,8 @@ from holoviews.core.dimension import LabelledData
 
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.own_words import SuggestsNames
+from genobit.visual.picture.spec import Picture
+from genobit.visual.plot_options import on_screen
 from genobit.visual.theming import make_readable, theme
 
 if TYPE_CHECKING:
@@ -54,13 +56,13 @@ class Figure(SuggestsNames):
 
     Parameters
     ----------
-    hv
-        HoloViews object that notebooks show. Use it to combine figures (`a.hv + b.hv`) and to set
-        options (`figure.hv.opts(...)`). If it is None, notebooks show an image in the style of
-        saved files.
+    picture
+        `genobit.visual.picture.spec.Picture`, or HoloViews object. Notebooks show it as `hv`, a
+        HoloViews object: use that to combine figures (`a.hv + b.hv`) and to set options
+        (`figure.hv.opts(...)`). If it is None, notebooks show an image in the style of saved files.
     paper
         Function that returns the print version, a `genobit.visual.paper.page.Paper`. By default,
-        the print version is drawn from the HoloViews object.
+        the print version is drawn from the picture.
     title
         Title in ``repr``. The default is the first line of the title of the HoloViews object.
 
@@ -73,9 +75,10 @@ class Figure(SuggestsNames):
     _called = "figure"
 
     def __init__(
-        self, hv: Any = None, paper: Callable[[], Paper] | None = None, title: str = ""
+        self, picture: Any = None, paper: Callable[[], Paper] | None = None, title: str = ""
     ) -> None:
-        self.hv = hv
+        self.picture = picture
+        self.hv = None if picture is None else on_screen(picture)
         self._paper = paper
         self._title = title
 
@@ -103,9 +106,15 @@ class Figure(SuggestsNames):
 
     def paper(self) -> Paper:
         """Return the print version of the figure, which `save` and `to_matplotlib` draw."""
-        from genobit.visual.paper.plain import paper_of
+        if self._paper is not None:
+            return self._paper()
+        if isinstance(self.picture, Picture):
+            from genobit.visual.picture.paper import paper_of
 
-        return paper_of(self.hv) if self._paper is None else self._paper()
+            return paper_of(self.picture)
+        from genobit.visual.paper.plain import paper_of as paper_of_hv
+
+        return paper_of_hv(self.hv)
 
     def to_matplotlib(self, width_mm: float = 180.0) -> Any:
         """Return the print version as a matplotlib figure.

@@ -7,13 +7,15 @@ explorer has one size and one look.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import holoviews as hv
 from bokeh.models.annotations import ColorBar
 
 from genobit.engine.options import get_options
 from genobit.engine.own_words import explained
+from genobit.visual.picture.screen import paint
+from genobit.visual.picture.spec import Picture
 from genobit.visual.style import with_hooks
 from genobit.visual.tokens import DARK
 
@@ -21,28 +23,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 P = ParamSpec("P")
-R = TypeVar("R")
 
 _SIZES = ("frame_width", "frame_height", "width", "height")
 
 
-def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Return `draw` with its pictures in the size and on the background of the options.
+def styled(draw: Callable[P, Any]) -> Callable[P, Any]:
+    """Return `draw` with its pictures as HoloViews objects, as `on_screen` makes them.
 
     An unknown argument raises a TypeError with the closest names.
     """
 
     @functools.wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        picture: Any = draw(*args, **kwargs)
-        options = get_options()
-        if options.plot_scale != 1.0:
-            _resize(picture, options.plot_scale)
-        if options.plot_theme == "dark":
-            _darken(picture)
-        return picture
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Any:
+        return on_screen(draw(*args, **kwargs))
 
     return explained(drawn, f"plots.{draw.__name__}")
+
+
+def on_screen(picture: Any) -> Any:
+    """Return a picture as a HoloViews object in the size and on the background of the options."""
+    painted = paint(picture) if isinstance(picture, Picture) else picture
+    options = get_options()
+    if options.plot_scale != 1.0:
+        _resize(painted, options.plot_scale)
+    if options.plot_theme == "dark":
+        _darken(painted)
+    return painted
 
 
 def _resize(picture: Any, scale: float) -> None:

@@ -181,6 +181,19 @@ def number(count: int, thing: str) -> str:
     return f"{count:,} {thing}" + ("" if count == 1 else "s")
 
 
+def three_digits(value: float) -> str:
+    """Return a number with three significant digits, and with all of them before the point.
+
+    Examples
+    --------
+    >>> three_digits(-0.42), three_digits(850.0), three_digits(0.0186), three_digits(-12_340.6)
+    ('−0.420', '850', '0.0186', '−12,341')
+    """
+    # Three digits of 999.5 and more would have an exponent.
+    text = f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:#.3g}".rstrip(".")
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def whole_ticks(low: float, high: float, most: int = 6) -> list[int]:
     """Return round whole numbers as ticks for an axis of counts.
 

@@ -11,8 +11,8 @@ from matplotlib.collections import PolyCollection
 from genobit.epistasis.plots.paper_grid import LINE, TWO_LINES, Layout
 from genobit.epistasis.plots.penetrance import ENOUGH, SCALE, is_light, scaled
 from genobit.epistasis.result import GENOTYPES, Cells, Ranked
-from genobit.visual.paper.texts import fitted, text_size, three_digits, write_text
-from genobit.visual.style import palette
+from genobit.visual.paper.texts import fitted, text_size, write_text
+from genobit.visual.style import palette, three_digits
 from genobit.visual.tokens import HAIRLINE_PT, LETTER_PT, LIGHT, NOTE_PT, TITLE_PT
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from genobit.epistasis.plots.penetrance import (
 )
 from genobit.epistasis.result import Cells, Ranked, ranked
 from genobit.visual.paper.page import MARGIN, Paper, size_of
-from genobit.visual.paper.texts import text_size, three_digits
+from genobit.visual.paper.texts import text_size
+from genobit.visual.style import three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

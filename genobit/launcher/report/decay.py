@@ -31,8 +31,7 @@ def section(cohort: Cohort, watch: Stopwatch) -> Section:
         notes.append(f"{int(decay['pairs'].sum()):,} pairs")
     figure = Figure(
         "Mean r² by distance",
-        "Points are means of bins. The curve is the expectation of Hill and Weir (1988), fitted "
-        "to them. A dashed line marks the distance at which it has fallen to half. Several "
+        "A diamond marks the distance at which the means have fallen to half of the first. Several "
         "populations or families in one cohort raise r² at all distances.",
         decay.genobit.plot("curve").hv,
     )

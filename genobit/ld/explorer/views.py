@@ -9,14 +9,16 @@ from bokeh.models import SaveTool
 
 from genobit.io.genes import lacks_contig
 from genobit.ld.plots.association import association_track
-from genobit.ld.plots.curves import ld_decay, ld_track
+from genobit.ld.plots.decay import ld_decay
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.heatmap import ENDS
+from genobit.ld.plots.lead_track import ld_track
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
 from genobit.visual.explorer.gestures import Gestures
 from genobit.visual.explorer.home import UiThread
 from genobit.visual.explorer.picture import fill
 from genobit.visual.explorer.view import TableView, View, drawn
+from genobit.visual.picture import screen
 from genobit.visual.repaint import Repaint, send
 from genobit.visual.style import few_marks, fluid, hooks_of, margins, number, plain_frame, scale_of
 from genobit.visual.tokens import LIGHT
@@ -288,8 +290,8 @@ class Lists(TableView):
             parts=int(np.clip(len(window.position) // RUN, 2, 50)),
         )
         picture = ld_decay(decay)
-        self._show(picture.opts(hooks=[plain_frame, fluid(480)]))
-        return str(picture.opts.get("plot").kwargs["title"]).replace("\n", "; ")
+        self._show(screen.paint(picture).opts(hooks=[plain_frame, fluid(480)]))
+        return f"{picture.title}; {picture.notes[0]}"
 
 
 def track_picture(

@@ -75,6 +75,7 @@ class LDDecayMethods:
             Dataset, computed. If ``populations`` is given, it is the first dimension. Each bin has
 
             - ``r2`` or ``r2_em``: mean of the statistic
+            - ``mean_interval``: its confidence interval, with dimension ``bounds`` (lower, upper)
             - ``pairs``: number of pairs
             - ``distance``: mean distance of the pairs
             - ``curve``: value of the fitted curve
@@ -91,7 +92,7 @@ class LDDecayMethods:
             - ``half_decay_of_means``: distance at which the means first fall to half of the first
               mean; infinite if they never do
             - ``half_decay_interval``, ``half_decay_of_means_interval``: confidence intervals, with
-              dimension ``bounds`` (lower, upper)
+              dimension ``bounds``
             - ``observations``: number of haplotypes, or number of samples for dosages
 
             ``attrs["unit"]`` is the unit of distances. ``attrs["fit"]`` describes ``fit`` and
@@ -233,6 +234,11 @@ def _labelled(
     return xr.Dataset(
         {
             statistic: (by_bin, stacked("mean"), {"long_name": "mean r²"}),
+            "mean_interval": (
+                (*by_bin, BOUNDS),
+                stacked("interval"),
+                {"long_name": "interval of mean r²"},
+            ),
             "pairs": (by_bin, stacked("pairs"), {"long_name": "pairs of variants"}),
             "distance": (by_bin, stacked("distance"), {"long_name": "distance", "units": unit}),
             "curve": (by_bin, stacked("curve"), {"long_name": "expectation of r²"}),

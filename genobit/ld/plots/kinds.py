@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from genobit.ld.plots.band import ld_band
-from genobit.ld.plots.curves import ld_decay, ld_track
+from genobit.ld.plots.decay import ld_decay
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
-from genobit.ld.plots.paper_decay import paper_decay
+from genobit.ld.plots.lead_track import ld_track
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
 from genobit.ld.plots.paper_track import paper_track
 from genobit.ld.plots.result import DIMS, is_one_set
@@ -137,7 +137,6 @@ RESULTS = (
         ".ld_decay()",
         _has("half_decay", "pairs", "distance"),
         {"curve": ld_decay},
-        {"curve": paper_decay},
     ),
     Result(".ld_blocks()", _has("first_position", "last_position", "n"), {"track": block_track}),
 )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.drawing import PictureOptions
+from genobit.ld.plots.lead_track import ld_track
 from genobit.ld.plots.paper_genes import roof_of
 from genobit.ld.plots.paper_ld import write_lines
 from genobit.ld.plots.paper_text import LINE

@@ -41,19 +41,6 @@ def capital(points: float) -> float:
     return _CAPITAL * millimetres(points)
 
 
-def three_digits(value: float) -> str:
-    """Return a number with three significant digits, and with all of them before the point.
-
-    Examples
-    --------
-    >>> three_digits(-0.42), three_digits(850.0), three_digits(0.0186), three_digits(-12_340.6)
-    ('−0.420', '850', '0.0186', '−12,341')
-    """
-    # Three digits of 999.5 and more would have an exponent.
-    text = f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:#.3g}".rstrip(".")
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
 @lru_cache(maxsize=20_000)
 def text_size(
     text: str,

@@ -12,7 +12,6 @@ from bokeh.models import ColorBar
 
 from genobit.launcher.plots import (
     allele_frequency_spectrum,
-    ld_decay,
     ld_heatmap,
     ld_track,
     ld_triangle,
@@ -38,20 +37,7 @@ from genobit.visual.pixels import (
     strongest,
 )
 from genobit.visual.style import NO_VALUE_COLOUR, WHITE, palette, scale_of
-from tests.helpers.cohorts import cohort, mosaic_calls, random_calls
 from tests.ld.plots.results import ld_result, symmetric
-
-
-@pytest.mark.parametrize("variants", [[5], [5, 50], [50, 5, 7]])
-def test_decay_of_partners_counts_each_pair_once(variants):
-    ds = cohort(mosaic_calls(3, 60, 80))
-    # Each variant is listed as a partner of the others.
-    pairs = ds.genobit.ld_pairs(variants=variants, threshold=0)
-    ends = pairs.to_dataframe()[["variant_0", "variant_1"]].to_numpy()
-    different = len({tuple(sorted(pair)) for pair in ends.tolist()})
-    assert (different < len(ends)) is (len(variants) > 1)
-    for table in (pairs, pairs.to_dataframe()):
-        assert ld_decay(table).Points.I["pairs"].sum() == different
 
 
 @pytest.mark.parametrize("name", ["dprime", "dprime_em"])
@@ -342,92 +328,6 @@ class TestTrack:
     def test_two_leads_are_refused(self):
         with pytest.raises(ValueError, match="size 2"):
             ld_track(ld_result(np.ones((3, 2))))
-
-
-class TestDecay:
-    def test_matrix_and_table_agree(self):
-        result = ld_result(symmetric(30))
-        first, second = np.triu_indices(30, 1)
-        position = result["variant_position_0"].values
-        table = pd.DataFrame(
-            {
-                "variant_position_0": position[first],
-                "variant_position_1": position[second],
-                "r2": result.values[first, second],
-            }
-        )
-        for pairs in (table, table.rename(columns={"r2": "r2_em"})):
-            for column in ("distance", "mean", "pairs"):
-                np.testing.assert_allclose(
-                    ld_decay(result, bins=7).Points.I[column],
-                    ld_decay(pairs, bins=7).Points.I[column],
-                )
-
-    def test_table_of_something_else(self):
-        table = pd.DataFrame({"variant_position_0": [1], "variant_position_1": [5], "d": [0.1]})
-        with pytest.raises(KeyError, match=r"the table lacks r2: give a table of .*ld_pairs\(\)"):
-            ld_decay(table)
-
-    def test_nothing_to_draw(self):
-        with pytest.raises(ValueError, match="no pair"):
-            ld_decay(ld_result(np.full((3, 3), np.nan)))
-
-    def test_fitted_decay_shows_means_curve_and_half_distance(self):
-        ds = cohort(random_calls(1, 120, 60))
-        decay = ds.genobit.ld_decay("20kb", bins=8, resamples=10, parts=6)
-        # Whatever was fitted, draw a half-decay distance inside the plot.
-        decay["rho"][...] = 0.002
-        decay["half_decay"][...] = 5_000.0
-        decay["half_decay_interval"][...] = [4_000.0, 6_500.0]
-        assert decay.fit == "does not fit"
-        decay["fit"][...] = "fits"
-        plot = ld_decay(decay)
-        np.testing.assert_array_equal(plot.Points.I["mean"], decay.r2)
-        np.testing.assert_array_equal(plot.Points.I["pairs"], decay.pairs)
-        np.testing.assert_allclose(plot.Points.I["distance"], decay.distance / 1e3)
-        where = plot.Segments.I.dimension_values(0)
-        assert where.tolist() == [5.0]
-        at = np.interp(5.0, plot.Curve.I["distance"], plot.Curve.I["mean"])
-        np.testing.assert_allclose(plot.Segments.I.dimension_values(3), at, rtol=1e-3)
-        assert "half at 5 kb (95% CI 4–6.5)" in title(plot)
-        near = ld_decay(decay, max_distance=3_000)
-        assert len(near.Segments.I) == 0
-        assert near.Points.I["distance"].max() <= 3
-        hv.render(plot)
-        with pytest.raises(ValueError, match="no pair within"):
-            ld_decay(decay, max_distance=1e-6)
-        with pytest.raises(ValueError, match="is not a decay"):
-            ld_decay(ds)
-
-    @pytest.mark.parametrize(
-        ("fit", "words"),
-        [
-            ("does not fit", "the curve does not fit: no half distance"),
-            ("below the bins", "half before the first bin"),
-            ("beyond the bins", "half beyond the last bin"),
-        ],
-    )
-    def test_a_fit_without_half_distance_is_said(self, fit, words):
-        decay = cohort(random_calls(1, 120, 60)).genobit.ld_decay("20kb", bins=8, resamples=2)
-        assert np.isnan(decay.half_decay)
-        decay["fit"][...] = fit
-        plot = ld_decay(decay)
-        assert title(plot).endswith(f"\n{words}")
-        assert len(plot.Segments.I) == 0
-        dotted = plot.Curve.I.opts.get().kwargs["line_dash"] == "dotted"
-        assert dotted == (fit == "does not fit")
-        hv.render(plot)
-
-    def test_populations_have_a_colour_and_a_key_each(self):
-        ds = cohort(random_calls(1, 120, 60))
-        ds = ds.assign(nation=("samples", ["x"] * 30 + ["y"] * 30))
-        decay = ds.genobit.ld_decay("20kb", bins=8, populations="nation", resamples=10, parts=6)
-        curves = [layer for layer in ld_decay(decay) if isinstance(layer, hv.Curve)]
-        assert [curve.label[:12] for curve in curves] == ["x: the curve", "y: the curve"]
-        colours = {curve.opts.get().kwargs["color"] for curve in curves}
-        assert len(colours) == 2
-        keys = [item.label.value for item in hv.render(ld_decay(decay)).legend.items]
-        assert {curve.label for curve in curves} <= set(keys)
 
 
 class TestFrequencies:

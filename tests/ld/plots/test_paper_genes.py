@@ -14,8 +14,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import genobit as gb
-from genobit.ld.plots.curves import ld_track
 from genobit.ld.plots.heatmap import ld_heatmap, ld_triangle
+from genobit.ld.plots.lead_track import ld_track
 from genobit.ld.plots.paper_ld import paper_heatmap, paper_triangle
 from genobit.ld.plots.paper_track import paper_track
 from genobit.visual.figure import html_of

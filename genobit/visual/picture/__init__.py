@@ -1,0 +1,7 @@
+"""What a picture shows, without a drawing library, and the painters for screen and paper.
+
+A plot function turns a labelled result and options into a `spec.Picture`. Tests compare its marks.
+`screen` paints it with HoloViews, `paper` with matplotlib.
+
+May import: `visual`, `data`; HoloViews and Bokeh in `screen`, matplotlib in `paper`.
+"""
