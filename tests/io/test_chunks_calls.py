@@ -94,6 +94,7 @@ def test_opening_computes_nothing_and_a_chunk_has_all_samples(tmp_path: Path, na
         ds = opened(chunks=16)
         again = pickle.loads(pickle.dumps(ds))
         repr(ds)
+    assert isinstance(ds.variant_position.variable._data, np.ndarray)
     sizes = ds.call_genotype.chunksizes
     assert sizes["variants"][:2] == (16, 16)
     assert sizes["samples"] == (ds.sizes["samples"],)

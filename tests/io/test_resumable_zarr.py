@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import errno
-import itertools
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +18,7 @@ from genobit.engine.schedule.graphs import Grid
 from genobit.io import resumable_zarr
 from tests.helpers.cohorts import cohort, random_calls
 from tests.helpers.prints import prints, rows_of
+from tests.helpers.stopping import stop_after
 
 CHUNK = 64
 
@@ -109,41 +106,25 @@ def test_a_full_disk__leaves_what_was_written_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right, path = matrix(), tmp_path / "r2.zarr"
-    genuine, written = resumable_zarr._store, []
-
-    def full(chunk: Any, name: str, at: tuple[int, ...]) -> None:
-        if len(written) == 7:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        genuine(chunk, name, at)
-        written.append(at)
-
-    monkeypatch.setattr(resumable_zarr, "_store", full)
+    written = stop_after(monkeypatch, 7, OSError(errno.ENOSPC, "No space left on device"))
     with (
         dask.config.set(scheduler="synchronous"),
         pytest.raises(OSError, match=rf"No space left .*{path}"),
     ):
         gb.to_zarr(right, path)
     refused(path)
-    part, values = stored(path), right.values
-    there = {at: part[_span(at[0]), _span(at[1])] for at in written}
+    part, values = zarr.open_array(path / "r2", mode="r")[:], right.values
+    there = {at: part[_span(at[0]), _span(at[1])] for _, at in written}
     assert len(there) == 7
     for (i, j), chunk in there.items():
         np.testing.assert_array_equal(chunk, values[_span(i), _span(j)])
-    again: list[Any] = []
-
-    def noted(chunk: Any, name: str, at: tuple[int, ...]) -> None:
-        genuine(chunk, name, at)
-        again.append(at)
-
-    monkeypatch.setattr(resumable_zarr, "_store", noted)
+    monkeypatch.undo()
+    again = stop_after(monkeypatch, 100)
     gb.to_zarr(right, path)
-    assert sorted([*written, *again]) == [(i, j) for i in range(5) for j in range(5)]
+    assert sorted(at for _, at in [*written, *again]) == [
+        (i, j) for i in range(5) for j in range(5)
+    ]
     xr.testing.assert_identical(opened(path).r2, right.compute())
-
-
-def stored(path: Path) -> np.ndarray:
-    """What is written so far, past the mark."""
-    return np.asarray(zarr.open_array(path / "r2", mode="r")[:])
 
 
 def _span(k: int) -> slice:
@@ -181,14 +162,7 @@ def test_a_file_that_is_not_whole__is_none(tmp_path: Path, monkeypatch: pytest.M
 
 def test_another_result__is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "r2.zarr"
-    genuine = resumable_zarr._store
-
-    def stopped(chunk: Any, name: str, at: tuple[int, ...]) -> None:
-        if at == (1, 0):
-            raise KeyboardInterrupt
-        genuine(chunk, name, at)
-
-    monkeypatch.setattr(resumable_zarr, "_store", stopped)
+    stop_after(monkeypatch, 5)
     with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
         gb.to_zarr(matrix(), path)
     monkeypatch.undo()
@@ -231,16 +205,9 @@ def test_a_resumed_run__is_of_these_data_or_refused(
     # Chunks may be written in any order.
     corrected[5::CHUNK] = corrected[6::CHUNK]
     path = tmp_path / "x.zarr"
-    genuine, chunks = resumable_zarr._store, itertools.count()
-
-    def full(*arguments: Any) -> None:
-        if next(chunks) == 2:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        genuine(*arguments)
-
     first, again, other = (made(x)[name] for x in (calls, calls.copy(), corrected))
     with monkeypatch.context() as patch, dask.config.set(scheduler="synchronous"):
-        patch.setattr(resumable_zarr, "_store", full)
+        stop_after(patch, 2, OSError(errno.ENOSPC, "No space left on device"))
         with pytest.raises(OSError, match="No space left"):
             gb.to_zarr(first, path)
     if path.exists():
@@ -261,52 +228,6 @@ def test_a_first_attempt_that_failed__leaves_nothing(tmp_path: Path) -> None:
     gb.to_zarr(bits, tmp_path / "bits")
     with pytest.raises(FileExistsError, match=r"exists, complete.*nothing is computed"):
         gb.to_zarr(bits, tmp_path / "bits")
-
-
-SIX = """
-import itertools, sys, time
-import genobit as gb
-from genobit.io import resumable_zarr as streams
-from genobit.engine.schedule.graphs import Grid
-from tests.io.test_resumable_zarr import matrix
-
-genuine, calls = streams._store, itertools.count()
-
-def six(*arguments):
-    if next(calls) > 5:
-        time.sleep(1000)
-    genuine(*arguments)
-
-streams._store = six
-gb.to_zarr(matrix(), sys.argv[1])
-"""
-
-
-@pytest.mark.distributed
-def test_a_process_that_is_killed__leaves_a_store_that_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "r2.zarr"
-    command = [sys.executable, "-c", SIX, str(path)]
-
-    def finished() -> list[tuple[int, ...]]:
-        return [at for at in np.ndindex(5, 5) if path.joinpath("r2", "c", *map(str, at)).exists()]
-
-    with subprocess.Popen(command, cwd=Path(__file__).parents[2]) as process:
-        try:
-            until = time.monotonic() + 600
-            while len(finished()) < 6:
-                assert process.poll() is None
-                assert time.monotonic() < until
-                time.sleep(0.01)
-        finally:
-            process.kill()
-    right = matrix().compute()
-    refused(path)
-    part = stored(path)
-    assert len(finished()) == 6
-    for i, j in finished():
-        np.testing.assert_array_equal(part[_span(i), _span(j)], right[_span(i), _span(j)])
-    assert zarr.open_array(path / "r2").shape == (320, 320)
-    xr.testing.assert_identical(opened(gb.to_zarr(matrix(), path)).r2, right)
 
 
 @pytest.mark.parametrize("wrong", [np.eye(3), pd.DataFrame({"a": [1]}), [1, 2], None])

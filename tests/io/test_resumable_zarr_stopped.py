@@ -24,6 +24,7 @@ import genobit as gb
 from genobit.engine.bits.layout import UNWRITTEN, Layout, require_sound, tail_mask, words_for
 from genobit.io import resumable_zarr
 from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.stopping import stop_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,16 +137,20 @@ def die():
 
 result = t.result()
 t._watchers.append(die)
-with dask.config.set(scheduler="synchronous"):
+with dask.config.set(scheduler=sys.argv[3]):
     gb.to_zarr(result, sys.argv[1])
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [1, 15, 45])
-def test_killed_at_a_change_of_a_file__is_refused_and_resumed(tmp_path: Path, change: int) -> None:
+@pytest.mark.parametrize(
+    ("change", "scheduler"), [*((k, "synchronous") for k in (1, 15, 45)), (40, "threads")]
+)
+def test_killed_at_a_change_of_a_file__is_refused_and_resumed(
+    tmp_path: Path, change: int, scheduler: str
+) -> None:
     path = tmp_path / "x.zarr"
-    command = [sys.executable, "-c", KILLED, str(path), str(change)]
+    command = [sys.executable, "-c", KILLED, str(path), str(change), scheduler]
     killed = subprocess.run(command, cwd=Path(__file__).parents[2], check=False, timeout=600)
     assert killed.returncode == -signal.SIGKILL
     with pytest.raises((ValueError, FileNotFoundError)):
@@ -175,7 +180,7 @@ def test_another_store_in_the_place_of_an_interrupted_one__stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.zarr"
-    _stop_at(monkeypatch, 3)
+    stop_after(monkeypatch, 3)
     with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
         gb.to_zarr(result(), path)
     monkeypatch.undo()
@@ -185,19 +190,6 @@ def test_another_store_in_the_place_of_an_interrupted_one__stays(
     with pytest.raises(FileExistsError, match="no store of an interrupted run"):
         gb.to_zarr(result(), path)
     xr.testing.assert_identical(xr.open_zarr(path, consolidated=False).load(), mine)
-
-
-def _stop_at(monkeypatch: pytest.MonkeyPatch, chunks: int) -> list[Any]:
-    genuine, written = resumable_zarr._store, []
-
-    def store(*arguments: Any) -> None:
-        if len(written) == chunks:
-            raise KeyboardInterrupt
-        genuine(*arguments)
-        written.append(arguments[1:])
-
-    monkeypatch.setattr(resumable_zarr, "_store", store)
-    return written
 
 
 class Shuffled(zarr.storage.MemoryStore):
@@ -238,12 +230,12 @@ def test_it_resumes__in_whatever_order_the_source_lists_its_arrays(
 
     orders = {tuple(again(seed).variables) for seed in range(4)}
     assert len(orders) > 1
-    written = _stop_at(monkeypatch, 4)
+    written = stop_after(monkeypatch, 4)
     path = tmp_path / "copy.gb"
     with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
         gb.to_zarr(again(0), path)
     monkeypatch.undo()
-    resumed = _stop_at(monkeypatch, 1000)
+    resumed = stop_after(monkeypatch, 1000)
     gb.to_zarr(again(1), path)
     assert len(written) == 4
     assert not set(written) & set(resumed)

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from genobit.data.regions import Region, parse_region
 from genobit.io.vcf import open_vcf, open_vcf_zarr
 from genobit.io.vcf_files import opened
-from tests.helpers.laziness import raise_if_dask_computes
 
 OpenVcf = Callable[..., xr.Dataset]
 
@@ -187,16 +186,6 @@ def test_region_that_is_not_there(
         open_vcf(path, region=region, cache_dir=tmp_path)
 
 
-def test_region_without_an_index(shared_data: Path, cache_dir: Path, tmp_path: Path) -> None:
-    indexed = shared_data / "kg1_chr22/kg1_chr22.vcf.gz"
-    bare = shutil.copy(indexed, tmp_path)
-    region = "22:16051498-16900000"
-    xr.testing.assert_equal(
-        open_vcf(bare, region=region, cache_dir=cache_dir),
-        open_vcf(indexed, region=region, cache_dir=cache_dir),
-    )
-
-
 @pytest.mark.parametrize(("ours", "theirs"), [("01", "chr1"), ("X", "23"), ("chrM", "26")])
 @pytest.mark.parametrize("declared", [True, False])
 def test_region_of_a_contig_by_another_name(
@@ -309,16 +298,6 @@ def test_records_without_genotypes_are_missing(tmp_path: Path) -> None:
     ds = open_vcf(path, cache_dir=tmp_path)
     assert (ds.call_genotype[1, :, 0] == -1).all()
     assert (ds.call_genotype[1] < 0).all()
-
-
-def test_genotypes_are_lazy_and_samples_in_one_chunk(shared_data: Path, cache_dir: Path) -> None:
-    path = shared_data / "kg3_chr21/kg3_chr21.vcf.gz"
-    open_vcf(path, cache_dir=cache_dir)
-    with raise_if_dask_computes():
-        ds = open_vcf(path, chunks=100, cache_dir=cache_dir)
-    assert ds.call_genotype.chunksizes["variants"] == (100,) * 6
-    assert ds.call_genotype.chunksizes["samples"] == (2504,)
-    assert isinstance(ds.variant_position.variable._data, np.ndarray)
 
 
 # The cache
