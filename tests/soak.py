@@ -56,7 +56,7 @@ from tests.helpers.sites import twin as finite_sites
 from tests.helpers.trees import random_parents, simulated
 from tests.kendall.values import all_pairs
 from tests.ld.twins import direct
-from tests.pca import test_components as pca
+from tests.pca import twins as pca
 
 Check = Callable[[np.random.Generator], None]
 LINKAGE = {"rtol": 1e-6, "atol": 1e-7}

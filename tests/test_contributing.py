@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -75,6 +76,20 @@ def test_tests__follow_the_files_that_they_test() -> None:
     own = {name: test for name, test in files.items() if name.parts[0] not in SEVERAL_PARTS}
     assert len(own) > 100
     assert [str(name) for name, test in own.items() if not follows_a_file(test)] == []
+
+
+def imported_tests(source: str) -> list[str]:
+    """Return the test modules that a module of tests imports."""
+    found = [x for x in ast.walk(ast.parse(source)) if isinstance(x, ast.ImportFrom)]
+    names = [f"{x.module}.{name.name}" for x in found for name in x.names]
+    return [name for name in names if re.match(r"tests\..*\btest_", name)]
+
+
+def test_no_module_of_tests__imports_a_test() -> None:
+    both = "from tests.ld.test_r2 import rows\nfrom tests.ld import test_r2, results"
+    assert len(imported_tests(both)) == 2
+    sources = {str(test): test.read_text("utf-8") for test in ROOT.glob("tests/**/*.py")}
+    assert {test: names for test in sources if (names := imported_tests(sources[test]))} == {}
 
 
 def test_lines_for_users__have_a_name_and_a_kind() -> None:

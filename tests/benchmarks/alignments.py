@@ -14,7 +14,7 @@ import genobit as gb
 from genobit.data.alignment import alignment_of
 from genobit.ld.sites import sites_of
 
-from .measure import Row, rates, ratio
+from .measure import Row, compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,11 +31,9 @@ def alignments(taxa: int) -> Iterator[Row]:
         theirs = partial(AlignIO.read, paths["FASTA"], "fasta")
         work = float(taxa * SITES)
         for name, path in paths.items():
-            found = rates({"ours": (partial(_planes, path), work), "theirs": (theirs, work)}, 5)
             what = f"{name} to planes of states, {taxa:,} taxa x {SITES:,} sites"
-            rate, times = float(np.median(found["ours"])), (found["ours"], found["theirs"])
-            at = "Biopython, FASTA to text"
-            yield Row("readers", what, rate, "symbols/s", at, ratio(*times), 1.0)
+            at, ours = "Biopython, FASTA to text", partial(_planes, path)
+            yield compared("readers", what, "symbols/s", at, ours, theirs, work, 1.0)
 
 
 def _planes(path: Path) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,10 @@ import xarray as xr
 
 import genobit as gb
 
-from .measure import Row, rates, ratio
+from .measure import Row, compared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 SAMPLES = 2_000
 COUNTS = "call_genotype"
@@ -42,16 +43,10 @@ def formats(*, quick: bool) -> Iterator[Row]:
         gb.to_pgen(ds, stem)
         shape = f"{variants:,} variants x {SAMPLES:,} samples"
         bed, pgen = gb.open_plink(f"{stem}.bed"), gb.open_pgen(f"{stem}.pgen")
-        yield _compared(f".pgen, {shape}", pgen, "packing the .bed", lambda: _pack(bed), 1 / 3)
+        ours, theirs = partial(_pack, pgen), partial(_pack, bed)
+        what, at = f"pack(), .pgen, {shape}", "packing the .bed"
+        yield compared("formats", what, "variants/s", at, ours, theirs, variants, 1 / 3)
 
 
 def _pack(ds: xr.Dataset) -> None:
     ds.genobit.pack().compute()
-
-
-def _compared(what: str, ds: xr.Dataset, at: str, call: Callable[[], None], wanted: float) -> Row:
-    work = float(ds.sizes["variants"])
-    found = rates({"ours": (lambda: _pack(ds), work), "theirs": (call, work)}, 5)
-    rate = float(np.median(found["ours"]))
-    share = ratio(found["ours"], found["theirs"])
-    return Row("formats", f"pack(), {what}", rate, "variants/s", at, share, wanted)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,8 @@ from genobit.engine.gemm.dequantise import dequantised
 from genobit.engine.gemm.products import products
 from genobit.engine.schedule.by_samples import variant_chunk
 
-from .measure import Row, median, one_thread, rates, ratio, seconds
+from .filesets import lose_calls, random_bed
+from .measure import Row, command, median, one_thread, rates, ratio, seconds
 from .published import Peer, popcount_limit, published
 
 if TYPE_CHECKING:
@@ -132,9 +132,6 @@ def weights(*, quick: bool) -> Iterator[Row]:
 
 def relationships(*, quick: bool) -> Iterator[Row]:
     """From the .bed file to the finished matrix in memory, against plink2."""
-    from .grm_relatives import lose_calls
-    from .rows import random_bed
-
     limit = popcount_limit()
     for variants in (20_000,) if quick else (50_000, 500_000):
         with tempfile.TemporaryDirectory() as folder, one_thread():
@@ -159,8 +156,7 @@ def _plink2(what: str, ours: float, prefix: Path, wanted: float) -> Iterator[Row
     program = shutil.which("plink2")
     if program is None:
         return
-    command = [program, "--bfile", str(prefix), "--make-rel", "square", "bin4"]
-    command += ["--threads", "1", "--memory", "4000", "--out", str(prefix)]
-    theirs = seconds(lambda: subprocess.run(command, capture_output=True, check=True))
+    options = ("--threads", 1, "--memory", 4000, "--out", prefix)
+    theirs = seconds(command(program, "--bfile", prefix, "--make-rel", "square", "bin4", *options))
     at = f"the plink2 that is installed, --make-rel square bin4 ({theirs:.2f} s)"
     yield Row("grm", what, ours, "s", at, theirs / ours, wanted)

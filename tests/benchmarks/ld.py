@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from .filesets import haplotypes
 from .measure import against_registers
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 def decay(*, quick: bool) -> Iterator[Row]:
     """The decay of r2 with distance: all pairs of a window, by bin, with its curve."""
-    from .rows import haplotypes
-
     variants, bits, window = (5_000, 2_000, 500) if quick else (50_000, 2_000, 1_000)
     positions = ("variants", 100 * np.arange(variants))
     ds = haplotypes(variants, bits).assign(variant_position=positions)

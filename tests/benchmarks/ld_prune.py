@@ -8,7 +8,6 @@ does, and a row says what reading adds.
 from __future__ import annotations
 
 import itertools
-import os
 import resource
 import shutil
 import statistics
@@ -19,21 +18,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask
-import numpy as np
 
 import genobit as gb
 
 from . import limits
-from .measure import Row, ratio
+from .filesets import SAMPLES, haplotypes, tiled
+from .measure import Row, best_limit, command, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import xarray as xr
-    from numpy.typing import NDArray
 
 _NUMBERS = itertools.count()
-SAMPLES = 1092
 GIGA = 1e9
 
 
@@ -56,40 +53,6 @@ def in_turn(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, 
     rounds = [(cpu(ours), cpu(theirs)) for _ in range(5)]
     middle = [statistics.median(times) for times in zip(*rounds, strict=True)]
     return middle[0], middle[1], statistics.median(b / a for a, b in rounds)
-
-
-def source() -> tuple[NDArray[np.uint8], str]:
-    """Rows of a .bed file of 1,092 samples, and what they are: real ones where they are at hand."""
-    folder = os.environ.get("GENOBIT_SHARED_DATA")
-    path = Path(folder or "", "kg1_chr22/kg1_chr22_maf01.bed")
-    if folder and path.is_file():
-        raw = np.fromfile(path, np.uint8)[3:].reshape(-1, SAMPLES // 4)
-        return raw, "1000 Genomes chr22"
-    rng = np.random.default_rng(0)
-    variants, founders, stretch = 8000, 64, 100
-    frequency = 10 ** rng.uniform(-2, np.log10(0.5), (variants, 1))
-    alleles = rng.random((variants, founders)) < frequency
-    # Each haplotype copies another founder on every stretch.
-    copied = rng.integers(0, founders, (variants // stretch, 2 * SAMPLES)).repeat(stretch, axis=0)
-    haplotypes = np.take_along_axis(alleles, copied, axis=1).astype(np.uint8)
-    dosages = haplotypes[:, ::2] + haplotypes[:, 1::2]
-    codes = np.array([3, 2, 0], np.uint8)[dosages].reshape(variants, -1, 4)
-    return (codes << np.array([0, 2, 4, 6], np.uint8)).sum(2, dtype=np.uint8), "simulated"
-
-
-def tiled(folder: Path, variants: int) -> tuple[Path, str]:
-    """A fileset of so many variants: the source again and again, on 22 chromosomes at most."""
-    rows, what = source()
-    prefix = folder / "tiled"
-    number = np.arange(variants)
-    body = rows[number % len(rows)].tobytes()
-    prefix.with_suffix(".bed").write_bytes(b"\x6c\x1b\x01" + body)
-    chromosome = np.minimum(number // len(rows) + 1, 22)
-    lines = (f"{c} v{i} 0 {i + 1} A G\n" for i, c in zip(number, chromosome, strict=True))
-    prefix.with_suffix(".bim").write_text("".join(lines))
-    fam = (f"s{i} s{i} 0 0 0 -9\n" for i in range(SAMPLES))
-    prefix.with_suffix(".fam").write_text("".join(fam))
-    return prefix, what
 
 
 def pruning(*, quick: bool) -> Iterator[Row]:
@@ -125,13 +88,11 @@ def _pruned(prefix: Path, bits: Any, window: int) -> tuple[float, float, float] 
     program = shutil.which("plink2")
     if program is None:
         return None
-    command = [program, "--bfile", str(prefix), "--threads", "1", "--out", str(prefix)]
-    command += ["--indep-pairwise", str(window), "5", "0.2"]
     # The rule of plink 1.9; another one, which later builds have too, keeps other variants.
-    command += ["--indep-order", "1"] if _plink2_has("--indep-order") else []
+    order = ("--indep-order", 1) if _plink2_has("--indep-order") else ()
+    options = ("--threads", 1, "--out", prefix, "--indep-pairwise", window, 5, 0.2, *order)
     return in_turn(
-        lambda: bits.genobit.ld_prune(window, 5, 0.2),
-        lambda: subprocess.run(command, capture_output=True, check=True),
+        lambda: bits.genobit.ld_prune(window, 5, 0.2), command(program, "--bfile", prefix, *options)
     )
 
 
@@ -140,14 +101,12 @@ def _paired(prefix: Path, bits: Any) -> tuple[float, float, float] | None:
     program = shutil.which("plink2" if newer else "plink1.9")
     if program is None:
         return None
-    command = [program, "--bfile", str(prefix), "--threads", "1", "--out", str(prefix)]
-    command += ["--r2-unphased"] if newer else ["--allow-no-sex", "--r2"]
+    r2 = ("--r2-unphased",) if newer else ("--allow-no-sex", "--r2")
     # Windows of plink 1.9 hold so many variants, the first among them.
-    command += ["--ld-window-r2", "0.2", "--ld-window", "1000" if newer else "1001"]
-    command += ["--ld-window-kb", "1000000"]
+    limits_ = ("--ld-window-r2", 0.2, "--ld-window", 1000 if newer else 1001)
+    options = ("--threads", 1, "--out", prefix, *r2, *limits_, "--ld-window-kb", 1_000_000)
     return in_turn(
-        lambda: bits.genobit.ld_pairs(threshold=0.2, window=1000).to_parquet(_fresh(prefix)),
-        lambda: subprocess.run(command, capture_output=True, check=True),
+        lambda: _write(bits, 1000, _fresh(prefix)), command(program, "--bfile", prefix, *options)
     )
 
 
@@ -167,8 +126,6 @@ def _fresh(prefix: Path) -> Path:
 
 def windows(*, quick: bool) -> Iterator[Row]:
     """ld_pairs to Parquet files, windows of 1,000 variants, against the registers of this core."""
-    from .rows import best_limit, haplotypes
-
     bits, window = 5000, 1000
     variants = 10_000 if quick else 200_000
     ds = haplotypes(variants, bits)

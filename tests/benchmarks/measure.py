@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import statistics
+import subprocess
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,6 +60,45 @@ def rates(calls: dict[str, tuple[Callable[[], Any], float]], rounds: int) -> dic
 def ratio(numerator: list[float], denominator: list[float]) -> float:
     """Median of the ratios of the rounds: what changed the clock changed both sides."""
     return statistics.median(a / b for a, b in zip(numerator, denominator, strict=True))
+
+
+def compared(
+    table: str,
+    what: str,
+    unit: str,
+    at: str,
+    ours: Callable[[], Any],
+    theirs: Callable[[], Any],
+    work: float,
+    wanted: float | None = None,
+) -> Row:
+    """Compare the work per second of two calls that take turns."""
+    found = rates({"ours": (ours, work), "theirs": (theirs, work)}, 5)
+    rate = statistics.median(found["ours"])
+    return Row(table, what, rate, unit, at, ratio(found["ours"], found["theirs"]), wanted)
+
+
+def command(*arguments: object) -> Callable[[], Any]:
+    """Return a call that runs a program, and raises if it fails."""
+    words = [str(argument) for argument in arguments]
+    return lambda: subprocess.run(words, capture_output=True, check=True)
+
+
+def against_program(
+    table: str, what: str, at: str, ours: Callable[[], Any], theirs: Callable[[], Any]
+) -> Row:
+    """Compare the seconds of a call on one thread with those of a program."""
+    with dask.config.set(scheduler="synchronous"):
+        mine = median(ours, 3)
+    other = median(theirs, 3)
+    return Row(table, what, mine, "s", f"{at} ({other:.2f} s)", other / mine)
+
+
+def best_limit(found: dict[str, list[float]], product: str) -> tuple[str, list[float]]:
+    """The faster of the scalar and the vector register limit of a product."""
+    names = [f"scalar {product}", f"vector {product}"]
+    name = max(names, key=lambda n: statistics.median(found[n]))
+    return name, found[name]
 
 
 def against_registers(table: str, what: str, call: Callable[[], Any], bits: float) -> Row:

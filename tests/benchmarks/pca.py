@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import dask
 import numpy as np
 
 import genobit as gb
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.gemm.dequantise import dequantised
 
-from .measure import Row, median, rates, ratio
+from .filesets import random_bed, random_planes
+from .measure import Row, against_program, command, rates, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 def dequantisation(*, quick: bool) -> Iterator[Row]:
     """A block of planes as float32, against its product with 20 columns."""
-    from .rows import random_planes
-
     samples, variants = 1024, 256
     rows = PlaneRows(False, variants, random_planes(samples, variants, 2), None)
     values = np.random.default_rng(0).normal(size=(variants, 4)).astype(np.float32)
@@ -46,18 +43,14 @@ def dequantisation(*, quick: bool) -> Iterator[Row]:
 
 def components(*, quick: bool) -> Iterator[Row]:
     """open_plink -> pca(10), exact, against plink2 on the same file."""
-    from .rows import random_bed
-
     program = shutil.which("plink2")
     if program is None:
         return
     variants, samples = (10_000 if quick else 100_000), 1000
     with tempfile.TemporaryDirectory() as folder:
         prefix = random_bed(Path(folder), variants, samples)
-        command = [program, "--bfile", str(prefix), "--pca", "10"]
-        command += ["--threads", "1", "--memory", "4000", "--out", str(prefix)]
-        with dask.config.set(scheduler="synchronous"):
-            ours = median(lambda: gb.open_plink(prefix).genobit.pca(10), 3)
-        theirs = median(lambda: subprocess.run(command, capture_output=True, check=True), 3)
+        options = ("--pca", 10, "--threads", 1, "--memory", 4000, "--out", prefix)
+        theirs = command(program, "--bfile", prefix, *options)
         what = f"open_plink -> pca(10), exact, {samples:,} samples x {variants:,} variants"
-        yield Row("components", what, ours, "s", f"plink2 --pca ({theirs:.2f} s)", theirs / ours)
+        ours = lambda: gb.open_plink(prefix).genobit.pca(10)  # noqa: E731 - one call
+        yield against_program("components", what, "plink2 --pca", ours, theirs)

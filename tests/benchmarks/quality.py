@@ -14,7 +14,7 @@ import xarray as xr
 import genobit as gb
 from genobit.engine.bits.layout import CALLED, PREFIX
 
-from .ld_prune import SAMPLES, tiled
+from .filesets import SAMPLES, tiled
 from .measure import Row, rates, ratio
 
 if TYPE_CHECKING:

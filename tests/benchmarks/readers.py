@@ -15,14 +15,12 @@ import genobit as gb
 from genobit.io.writers._vcf_text import END, bgzf
 
 from .alignments import alignments
-from .measure import Row, rates, ratio
+from .filesets import rare_and_common
+from .measure import Row, command, compared
 from .opening import openings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-_SHARE = 0.01
-"""Share of missing calls."""
 
 
 def readers(*, quick: bool) -> Iterator[Row]:
@@ -39,7 +37,7 @@ def readers(*, quick: bool) -> Iterator[Row]:
 
 def _statistics(folder: Path, variants: int) -> Iterator[Row]:
     samples = 2_500
-    stem = _bed(folder / "cohort", variants, samples)
+    stem = rare_and_common(folder / "cohort", variants, samples)
     what = f"{variants:,} variants x {samples:,} samples"
     opened = lambda: gb.open_plink(stem).genobit  # noqa: E731 - one call of each row
     calls = {
@@ -47,10 +45,10 @@ def _statistics(folder: Path, variants: int) -> Iterator[Row]:
         "sample_stats()": lambda: opened().sample_stats().compute(),
         "both": lambda: dask.compute(*_both(opened())),
     }
-    command = ["--bfile", stem, "--freq", "--missing", "--hardy"]
+    options = ["--bfile", stem, "--freq", "--missing", "--hardy"]
     for name, call in calls.items():
         at = "plink2 --freq --missing --hardy"
-        yield _row(f".bed to {name}, {what}", call, at, _plink2(folder, command), variants)
+        yield _row(f".bed to {name}, {what}", call, at, _plink2(folder, options), variants)
 
 
 def _both(ds: Any) -> tuple[Any, Any]:
@@ -60,13 +58,13 @@ def _both(ds: Any) -> tuple[Any, Any]:
 
 def _bgen(folder: Path, variants: int) -> Iterator[Row]:
     samples = 2_504
-    stem = _bed(folder / "calls", variants, samples)
+    stem = rare_and_common(folder / "calls", variants, samples)
     _plink2(folder, ["--bfile", stem, "--export", "bgen-1.2", "bits=8", "ref-first"])()
     path = folder / "out.bgen"
-    command = ["--bgen", path, "ref-first", "--make-pgen"]
+    options = ["--bgen", path, "ref-first", "--make-pgen"]
     what = f"BGEN (zlib, 8 bits) to planes, {variants:,} variants x {samples:,} samples"
     ours = lambda: gb.open_bgen(path).genobit.pack().compute()  # noqa: E731 - as above
-    yield _row(what, ours, "plink2 --make-pgen", _plink2(folder, command), variants)
+    yield _row(what, ours, "plink2 --make-pgen", _plink2(folder, options), variants)
 
 
 def _vcf(folder: Path, *, quick: bool) -> Iterator[Row]:
@@ -77,7 +75,7 @@ def _vcf(folder: Path, *, quick: bool) -> Iterator[Row]:
         n = variants // shares
         path = folder / "made.vcf.gz"
         if what == "GT":
-            stem = _bed(folder / "calls", n, samples)
+            stem = rare_and_common(folder / "calls", n, samples)
             _plink2(folder, ["--bfile", stem, "--export", "vcf", "bgz"])()
             (folder / "out.vcf.gz").rename(path)
         else:
@@ -141,28 +139,8 @@ def _with_fields(path: Path, variants: int, samples: int) -> None:
         file.write(END)
 
 
-def _bed(stem: Path, variants: int, samples: int) -> Path:
-    """Write a fileset with rare and common alleles; returns its prefix."""
-    rng = np.random.default_rng(1)
-    share = rng.beta(0.4, 1.2, variants) / 2 + 0.001
-    with stem.with_suffix(".bed").open("wb") as file:
-        file.write(b"\x6c\x1b\x01")
-        for part in np.array_split(share, max(1, variants // 2_000)):
-            copies = rng.binomial(2, part[:, None], (part.size, (samples + 3) // 4 * 4))
-            codes = np.array([3, 2, 0], np.uint8)[copies]
-            codes[rng.random(codes.shape) < _SHARE] = 1
-            quads = codes.reshape(part.size, -1, 4) << np.array([0, 2, 4, 6], np.uint8)
-            file.write(quads.sum(axis=2, dtype=np.uint8).tobytes())
-    sites = (f"{1 + 22 * k // variants} rs{k} 0 {k + 1} A G\n" for k in range(variants))
-    stem.with_suffix(".bim").write_text("".join(sites))
-    people = (f"s{k} s{k} 0 0 {1 + k % 2} -9\n" for k in range(samples))
-    stem.with_suffix(".fam").write_text("".join(people))
-    return stem
-
-
 def _plink2(folder: Path, arguments: list[Any]) -> Callable[[], Any]:
-    command = ["plink2", *map(str, arguments), "--threads", "1", "--out", str(folder / "out")]
-    return lambda: subprocess.run(command, capture_output=True, check=True)
+    return command("plink2", *arguments, "--threads", 1, "--out", folder / "out")
 
 
 def _row(
@@ -173,9 +151,4 @@ def _row(
     variants: int,
     wanted: float | None = 1.0,
 ) -> Row:
-    work = float(variants)
-    found = rates({"ours": (ours, work), "theirs": (theirs, work)}, 5)
-    rate = float(np.median(found["ours"]))
-    return Row(
-        "readers", what, rate, "variants/s", at, ratio(found["ours"], found["theirs"]), wanted
-    )
+    return compared("readers", what, "variants/s", at, ours, theirs, variants, wanted)

@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,8 @@ import numpy as np
 import xarray as xr
 
 import genobit as gb
-from genobit.data import layouts
 from genobit.engine.bits import pack
-from genobit.engine.bits.layout import Layout, tail_mask, words_for
+from genobit.engine.bits.layout import words_for
 from genobit.engine.bits.planes import Planes
 from genobit.engine.gemm import products
 from genobit.engine.simd.cpu import host
@@ -43,7 +43,8 @@ from . import (
     readers,
     similarity,
 )
-from .measure import Row, cores, median, rates, ratio, seconds
+from .filesets import haplotypes, random_bed, random_planes
+from .measure import Row, against_program, best_limit, command, cores, rates, ratio, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,35 +52,10 @@ if TYPE_CHECKING:
 GIGA = 1e9
 
 
-def random_planes(rows: int, bits: int, count: int, seed: int = 0) -> Planes:
-    """Random planes with clean tails; a sign is set only where its mask is."""
-    generator = np.random.default_rng(seed)
-    planes = []
-    for _ in range(count):
-        words = generator.integers(0, 2**64, (rows, words_for(bits)), dtype=np.uint64)
-        words[:, -1] &= tail_mask(bits)
-        planes.append(words & planes[0] if planes else words)
-    return tuple(planes)
-
-
-def haplotypes(variants: int, bits: int) -> xr.Dataset:
-    """A packed Dataset of random haplotypes, in memory."""
-    layout = Layout("haplotype", "variants", bits, 2)
-    planes = {"plane_alt": (("variants", "words"), random_planes(variants, bits, 1)[0])}
-    return layouts.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
-
-
 def drain(product: str, a: Planes, b: Planes) -> None:
     """Run a product and look at nothing."""
     for _ in products.products(product, a, b):
         pass
-
-
-def best_limit(found: dict[str, list[float]], product: str) -> tuple[str, list[float]]:
-    """The faster of the scalar and the vector register limit of a product."""
-    names = [f"scalar {product}", f"vector {product}"]
-    name = max(names, key=lambda n: statistics.median(found[n]))
-    return name, found[name]
 
 
 def engine(*, quick: bool) -> Iterator[Row]:
@@ -208,32 +184,15 @@ def plink(*, quick: bool) -> Iterator[Row]:
     variants, samples = (1000, 2504) if quick else (4000, 2504)
     with tempfile.TemporaryDirectory() as folder:
         prefix = random_bed(Path(folder), variants, samples)
-        command = [program, "--bfile", str(prefix), "--r2", "triangle", "bin4", "--threads", "1"]
-        command += ["--allow-no-sex", "--out", str(prefix)]
-        with dask.config.set(scheduler="synchronous"):
-            ours = median(lambda: _ld(gb.open_plink(prefix)), 3)
-        theirs = median(lambda: subprocess.run(command, capture_output=True, check=True), 3)
-    what = f'open_plink -> ld("r2"), {variants:,} variants x {samples:,} samples'
-    yield Row(
-        "peer", what, ours, "s", f"plink 1.9 --r2 triangle bin4 ({theirs:.2f} s)", theirs / ours
-    )
+        options = ("--r2", "triangle", "bin4", "--threads", 1, "--allow-no-sex", "--out", prefix)
+        theirs = command(program, "--bfile", prefix, *options)
+        what = f'open_plink -> ld("r2"), {variants:,} variants x {samples:,} samples'
+        ours = partial(_ld_of, prefix)
+        yield against_program("peer", what, "plink 1.9 --r2 triangle bin4", ours, theirs)
 
 
-def random_bed(folder: Path, variants: int, samples: int) -> Path:
-    """Write a fileset of random calls, none missing; returns its prefix."""
-    prefix = folder / "random"
-    generator = np.random.default_rng(0)
-    dosages = generator.integers(0, 3, (variants, (samples + 3) // 4 * 4), dtype=np.uint8)
-    codes = np.array([0, 2, 3], np.uint8)[dosages]
-    codes[:, samples:] = 0
-    quads = codes.reshape(variants, -1, 4)
-    body = (quads << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2, dtype=np.uint8)
-    prefix.with_suffix(".bed").write_bytes(b"\x6c\x1b\x01" + body.tobytes())
-    bim = (f"1 v{i} 0 {i + 1} A G\n" for i in range(variants))
-    prefix.with_suffix(".bim").write_text("".join(bim))
-    fam = (f"s{i} s{i} 0 0 0 -9\n" for i in range(samples))
-    prefix.with_suffix(".fam").write_text("".join(fam))
-    return prefix
+def _ld_of(prefix: Path) -> None:
+    _ld(gb.open_plink(prefix))
 
 
 def threads(*, quick: bool) -> Iterator[Row]:

@@ -84,7 +84,7 @@ def opened(request: pytest.FixtureRequest, browser: Any, pages: dict[str, Any]) 
     """The page that a file's OPENS describes, and the next one begins to load.
 
     What takes long is a page of JupyterLab and the imports of a new kernel: both come ready
-    while the tests before wait for pictures.
+    while the tests before wait for pictures. In the end nothing of ours complained.
     """
     opens = getattr(request, "param", None) or request.module.OPENS
     in_turn = list(dict.fromkeys(filter(None, map(opens_of, request.session.items))))
@@ -102,7 +102,9 @@ def opened(request: pytest.FixtureRequest, browser: Any, pages: dict[str, Any]) 
         for what in following[:1]:
             load(what)
     yield pages[opens.name]
+    complaints = pages[opens.name].complaints
     opens.close(pages.pop(opens.name), server)
+    assert complaints == []
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from genobit.visual.placing import text_width
 from genobit.visual.tokens import OTHER_GROUP
+from tests.browser.explorers import EPISTASIS
 from tests.browser.fitting import errors_fit, fits
 from tests.browser.jupyterlab import (
     Notebook,
@@ -28,26 +29,8 @@ from tests.browser.jupyterlab import (
 pytestmark = pytest.mark.browser
 
 VIEWS = ("genome", "cells", "marginals")
-MAKE_DATA = """
-import genobit, numpy as np, xarray as xr
-
-generator = np.random.default_rng(5)
-calls = generator.integers(0, 2, (60, 600, 2)).astype("int8")
-hets = calls.sum(axis=2) == 1
-case = generator.random(600) < np.where(hets[7] ^ hets[40] ^ hets[51], 0.75, 0.25)
-ds = xr.Dataset({
-    "call_genotype": (("variants", "samples", "ploidy"), calls),
-    "variant_id": ("variants", np.array([f"rs{1000 + 17 * k}" for k in range(60)])),
-    "variant_contig": ("variants", np.repeat([0, 1, 2], 20)),
-    "variant_position": ("variants", np.tile(250_000 * np.arange(1, 21), 3)),
-    "variant_allele": (("variants", "alleles"), np.array([["A", "G"]] * 60)),
-    "contig_id": ("contigs", np.array(["1", "2", "X"])),
-    "sample_case": ("samples", case.astype("int8")),
-})
-top = ds.genobit.epistasis("sample_case", order=3, permutations=20, seed=1)
-"""
-SHOW = "explorer = ds.genobit.explore.epistasis(top)\nexplorer"
-OPENS = Notebook("epistasis", (MAKE_DATA, SHOW))
+OPENS = Notebook("epistasis", EPISTASIS.cells)
+figure, rows, text, turn = EPISTASIS.figure, EPISTASIS.rows, EPISTASIS.text, EPISTASIS.turn
 
 
 @pytest.fixture(scope="module")
@@ -55,22 +38,6 @@ def page(opened: Any) -> Any:
     for view in VIEWS:
         figure(opened, view).wait_for()
     return opened
-
-
-def figure(page: Any, view: str) -> Any:
-    return page.locator(f".genobit-epistasis-{view} .bk-Figure").first
-
-
-def text(page: Any, part: str) -> str:
-    return str(page.locator(f".genobit-epistasis-{part}").inner_text())
-
-
-def open_tab(page: Any, name: str) -> None:
-    page.locator(f".genobit-epistasis-tab-{name}").click()
-
-
-def rows(page: Any) -> Any:
-    return page.locator(".genobit-epistasis-table .slick-row")
 
 
 def test_starts_with_the_best(page: Any) -> None:
@@ -84,31 +51,27 @@ def test_starts_with_the_best(page: Any) -> None:
 
 
 def test_frame_is_whole(page: Any) -> None:
-    frame, card = place(page.locator(".genobit-epistasis")), place(card_of(page))
+    frame, card = place(page.locator(".genobit-epistasis")), place(EPISTASIS.part(page, "card"))
     size = page.viewport_size
     assert frame["height"] <= 620
     assert card["x"] >= place(figure(page, "cells"))["x"] + place(figure(page, "cells"))["width"]
     try:
         # In less width the card would cover the cells.
         page.set_viewport_size({"width": 900, "height": size["height"]})
-        card_of(page).wait_for(state="hidden")
+        EPISTASIS.part(page, "card").wait_for(state="hidden")
     finally:
         page.set_viewport_size(size)
-    card_of(page).wait_for()
+    EPISTASIS.part(page, "card").wait_for()
     fits(page, "genobit-epistasis")
 
 
-def card_of(page: Any) -> Any:
-    return page.locator(".genobit-epistasis-card")
-
-
 def test_permutations(page: Any) -> None:
-    open_tab(page, "permutations")
+    turn(page, "permutations")
     drawn(figure(page, "permutations"))
 
 
 def test_table_is_whole(page: Any) -> None:
-    open_tab(page, "ranking")
+    turn(page, "ranking")
     rows(page).first.wait_for()
     assert text(page, "count") == "100 combinations"
     table = page.locator(".genobit-epistasis-table")
@@ -155,25 +118,25 @@ def test_texts_are_no_wider_than_room_is_left_for(page: Any) -> None:
 
 
 def test_row_draws_its_combination(page: Any) -> None:
-    open_tab(page, "picture")
+    turn(page, "picture")
     before = {view: settled(figure(page, view)) for view in VIEWS}
-    open_tab(page, "ranking")
+    turn(page, "ranking")
     row = rows(page).nth(3)
     # A table that is laid out anew while the button is down hears no click. Once the row is marked
     # it was heard, and then all views have to follow.
     settled(page.locator(".genobit-epistasis-table"))
     by_hand(row.click, lambda: row.locator(".selected").count() > 0, "a marked row")
-    open_tab(page, "picture")
+    turn(page, "picture")
     for view, picture in before.items():
         redrawn(figure(page, view), picture, 0.0005)
-    says(lambda: str(card_of(page).inner_text()), "4 of 100")
+    says(lambda: text(page, "card"), "4 of 100")
 
 
 def test_step_chooses_the_next(page: Any) -> None:
     page.locator(".genobit-epistasis-after").click()
-    says(lambda: str(card_of(page).inner_text()), "5 of 100")
+    says(lambda: text(page, "card"), "5 of 100")
     page.locator(".genobit-epistasis-before").click()
-    says(lambda: str(card_of(page).inner_text()), "4 of 100")
+    says(lambda: text(page, "card"), "4 of 100")
 
 
 def test_arc_chooses(page: Any) -> None:
@@ -214,7 +177,7 @@ def test_hover_names_an_arc(page: Any) -> None:
 
 
 def test_filter(page: Any) -> None:
-    open_tab(page, "ranking")
+    turn(page, "ranking")
     open_drawer(page, "genobit-epistasis")
     box = page.locator(".genobit-epistasis-filter input")
     box.fill("x:5,000,000-5,000,000")
@@ -230,7 +193,7 @@ def test_filter(page: Any) -> None:
 
 
 def test_class(page: Any) -> None:
-    open_tab(page, "picture")
+    turn(page, "picture")
     before = settled(figure(page, "cells"))
     page.locator(".genobit-epistasis-shown-class select").select_option(label="0")
     redrawn(figure(page, "cells"), before)
@@ -251,7 +214,3 @@ def test_saves(page: Any) -> None:
 
 def test_errors_are_whole(page: Any) -> None:
     errors_fit(page, "genobit-epistasis")
-
-
-def test_nothing_of_ours_complained(page: Any) -> None:
-    assert page.complaints == []

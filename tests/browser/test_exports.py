@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,27 +12,30 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from tests.browser import test_epistasis, test_grm, test_kendall, test_ld, test_parsimony
+from tests.browser.explorers import EPISTASIS, GRM, KENDALL, LD, PARSIMONY, Explorer
+from tests.browser.exports import saved
 from tests.browser.hosts import in_hosts
 from tests.browser.jupyterlab import drawn, save, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+SMALL = "expr[:300].genobit.explore.kendall(threshold=0.5)"
 CELLS = (
-    *(test_ld.MAKE_DATA, test_ld.SHOW),
-    *(test_grm.MAKE_DATA, "ds.genobit.explore.grm(selected=(0, 1, 2))"),
-    *(test_kendall.MAKE_DATA, "expr[:300].genobit.explore.kendall(threshold=0.5)"),
-    *(test_epistasis.MAKE_DATA, test_epistasis.SHOW),
-    *(test_parsimony.MAKE_DATA, test_parsimony.SHOW),
+    *LD.cells,
+    *(GRM.data, "ds.genobit.explore.grm(selected=(0, 1, 2))"),
+    *(KENDALL.data, SMALL),
+    *EPISTASIS.cells,
+    *PARSIMONY.cells,
 )
 OPENS = in_hosts("exports", CELLS, 1500, 5000)
 FIGURES = {
-    "ld": "plot",
-    "grm": "scatter",
-    "kendall": "network",
-    "epistasis": "genome",
-    "parsimony": "tree",
+    LD: "plot",
+    GRM: "scatter",
+    KENDALL: "network",
+    EPISTASIS: "genome",
+    PARSIMONY: "tree",
 }
+explorers = pytest.mark.parametrize("explorer", FIGURES, ids=lambda explorer: explorer.name)
 BEGINS = {
     ".pdf": b"%PDF-",
     ".png": b"\x89PNG\r\n\x1a\n",
@@ -53,32 +55,6 @@ READERS = {
 }
 
 
-def status(page: Any, explorer: str) -> str:
-    return str(page.locator(f".genobit-{explorer}-status").inner_text())
-
-
-def saved(page: Any, explorer: str, entry: str) -> Path:
-    """The new file that an entry of the export menu writes into the kernel's folder."""
-    before, now = status(page, explorer), ""
-    save(page, f"genobit-{explorer}", entry)
-
-    def wrote() -> bool:
-        nonlocal now
-        now = status(page, explorer)
-        return now != before and ("Error" in now or path_in(now) not in before)
-
-    until(wrote, f"the file of {entry!r}")
-    file = Path(path_in(now))
-    assert file.parent == page.folder, now
-    return file
-
-
-def path_in(words: str) -> str:
-    """The file that a status line says was saved, if it does."""
-    found = re.search(r"Saved .* to (/\S+)$", words)
-    return found[1] if found else ""
-
-
 def is_sound(file: Path) -> bool:
     """Whether a file has what its name says."""
     if file.suffix in BEGINS:
@@ -86,10 +62,10 @@ def is_sound(file: Path) -> bool:
     return len(READERS[file.suffix](file)) > 0
 
 
-@pytest.mark.parametrize("explorer", list(FIGURES))
-def test_every_entry_writes_its_file(opened: Any, explorer: str) -> None:
-    drawn(opened.locator(f".genobit-{explorer}-{FIGURES[explorer]} .bk-Figure").first)
-    menu = opened.locator(f".genobit-{explorer}-export option").all_inner_texts()
+@explorers
+def test_every_entry_writes_its_file(opened: Any, explorer: Explorer) -> None:
+    drawn(explorer.figure(opened, FIGURES[explorer]))
+    menu = explorer.part(opened, "export").locator("option").all_inner_texts()
     # The widget writes its spaces so that no line breaks there.
     title, *entries, copy = (text.replace("\xa0", " ") for text in menu)
     assert (title, copy) == ("Export", "copy Python")
@@ -99,16 +75,12 @@ def test_every_entry_writes_its_file(opened: Any, explorer: str) -> None:
     assert [file.name for file in files if not is_sound(file)] == []
 
 
-@pytest.mark.parametrize("explorer", list(FIGURES))
-def test_the_code_is_copied(opened: Any, explorer: str) -> None:
+@explorers
+def test_the_code_is_copied(opened: Any, explorer: Explorer) -> None:
     opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened.bring_to_front()
-    save(opened, f"genobit-{explorer}", "copy Python")
-    until(lambda: status(opened, explorer).startswith("Copied: "), "the code")
-    code = status(opened, explorer).removeprefix("Copied: ")
-    assert f".genobit.explore.{explorer}(" in code
+    save(opened, f"genobit-{explorer.name}", "copy Python")
+    until(lambda: explorer.status(opened).startswith("Copied: "), "the code")
+    code = explorer.status(opened).removeprefix("Copied: ")
+    assert f".genobit.explore.{explorer.name}(" in code
     until(lambda: opened.evaluate("navigator.clipboard.readText()") == code, "the clipboard")
-
-
-def test_nothing_of_ours_complained(opened: Any) -> None:
-    assert opened.complaints == []

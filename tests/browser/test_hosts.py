@@ -8,28 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser import test_grm, test_ld
+from tests.browser.explorers import GRM, LD
+from tests.browser.exports import saved
 from tests.browser.hosts import InVoila, in_hosts
 from tests.browser.jupyterlab import by_hand, click_at, drawn, place, redrawn, says, settled, until
-from tests.browser.test_exports import saved
-from tests.browser.test_grm import figure, selection
-from tests.browser.test_reload import region, zoom
+from tests.browser.selecting import (
+    box_in_the_heatmap_selects_in_the_scatter,
+    lasso_selects_everywhere,
+)
+from tests.browser.two_views import region, zoom
 
 pytestmark = pytest.mark.browser
 
-CELLS = (test_ld.MAKE_DATA, test_ld.SHOW, test_grm.MAKE_DATA, test_grm.SHOW)
-OPENS = in_hosts("hosts", CELLS, 1500, 2600)
+OPENS = in_hosts("hosts", (*LD.cells, *GRM.cells), 1500, 2600)
+triangle = partial(LD.figure, view="plot")
 
 
 @pytest.fixture
 def page(opened: Any) -> Any:
     triangle(opened).wait_for()
-    figure(opened, "scatter").wait_for()
+    GRM.figure(opened, "scatter").wait_for()
     return opened
-
-
-def triangle(page: Any) -> Any:
-    return page.locator(".genobit-ld-plot .bk-Figure").first
 
 
 def test_zoom(page: Any) -> None:
@@ -45,25 +44,21 @@ def test_tap(page: Any) -> None:
     drawn(track)
 
 
-test_lasso = test_grm.test_lasso_selects_everywhere
-test_box = test_grm.test_box_in_the_heatmap_selects_in_the_scatter
+test_lasso = lasso_selects_everywhere
+test_box = box_in_the_heatmap_selects_in_the_scatter
 
 
 def test_search(page: Any) -> None:
-    box = page.locator(".genobit-grm-search input")
-    box.fill("south")
-    box.press("Enter")
-    says(lambda: selection(page), "30 samples")
+    GRM.search(page, "south")
+    says(lambda: GRM.selection(page), "30 samples")
     before = settled(triangle(page))
-    box = page.locator(".genobit-ld-region input")
-    box.fill("7:1,150,000-1,250,000")
-    box.press("Enter")
+    LD.search(page, "7:1,150,000-1,250,000", "region")
     redrawn(triangle(page), before)
 
 
 def test_export(page: Any) -> None:
-    saved(page, "ld", "figure (PDF)")
-    saved(page, "grm", "listed pairs (CSV)")
+    saved(page, LD, "figure (PDF)")
+    saved(page, GRM, "listed pairs (CSV)")
 
 
 def in_theme(page: Any, theme: str) -> None:
@@ -86,7 +81,3 @@ def test_dark_theme(page: Any) -> None:
     in_theme(page, "Light")
     until(lambda: np.median(drawn(triangle(page))) > 240, "a light picture")
     zoom(triangle(page))
-
-
-def test_nothing_of_ours_complained(page: Any) -> None:
-    assert page.complaints == []

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.explorers import KENDALL
 from tests.browser.fitting import errors_fit, fits, widths
 from tests.browser.jupyterlab import (
     Notebook,
@@ -28,9 +29,8 @@ from tests.browser.jupyterlab import (
 
 pytestmark = pytest.mark.browser
 
-MAKE_DATA = "import genobit as gb\n\nexpr = gb.sample_expression()"
-SHOW = "explorer = expr.genobit.explore.kendall(threshold=0.7)\nexplorer"
-OPENS = Notebook("kendall", (MAKE_DATA, SHOW))
+OPENS = Notebook("kendall", KENDALL.cells)
+figure, text, turn = KENDALL.figure, KENDALL.text, KENDALL.turn
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +38,6 @@ def page(opened: Any) -> Any:
     for view in ("network", "heatmap", "histogram"):
         figure(opened, view).wait_for()
     return opened
-
-
-def figure(page: Any, view: str) -> Any:
-    return page.locator(f".genobit-kendall-{view} .bk-Figure").first
-
-
-def text(page: Any, part: str) -> str:
-    return str(page.locator(f".genobit-kendall-{part}").inner_text())
 
 
 def edges(page: Any) -> int:
@@ -57,10 +49,6 @@ def edges(page: Any) -> int:
 def arranged(page: Any) -> None:
     """Wait until the network of what was counted is drawn."""
     until(lambda: " · " in text(page, "count") and at_rest(page), "the network of the count")
-
-
-def turn(page: Any, tab: str) -> None:
-    page.locator(f".genobit-kendall-tab-{tab}").click()
 
 
 def press(page: Any, key: str, times: int) -> None:
@@ -172,9 +160,7 @@ def close_community(page: Any, opened: Any) -> None:
 def test_three_names_open_their_network(page: Any) -> None:
     """Fewer nodes come with sizes that no column gives any more, in one patch."""
     before = settled(figure(page, "network"))
-    box = page.locator(".genobit-kendall-search input")
-    box.fill("G0142 G0950 G1275")
-    box.press("Enter")
+    KENDALL.search(page, "G0142 G0950 G1275")
     until(lambda: "opened: 3 variables" in text(page, "count"), "the network of three")
     close_community(page, redrawn(figure(page, "network"), before))
     assert page.complaints == []
@@ -194,9 +180,7 @@ def test_bubbles_open_and_close(page: Any) -> None:
 
 def test_search_chooses_a_variable(page: Any) -> None:
     arranged(page)
-    box = page.locator(".genobit-kendall-search input")
-    box.fill("G0002")
-    box.press("Enter")
+    KENDALL.search(page, "G0002")
     until(lambda: text(page, "card").startswith("G0002"), "the card of the variable")
 
 
@@ -228,7 +212,3 @@ def test_saves(page: Any) -> None:
 
 def test_errors_are_whole(page: Any) -> None:
     errors_fit(page, "genobit-kendall")
-
-
-def test_nothing_of_ours_complained(page: Any) -> None:
-    assert page.complaints == []

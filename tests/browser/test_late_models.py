@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser.explorers import RANDOM
 from tests.browser.jupyterlab import Notebook, drawn, redrawn, save, says, until
-from tests.browser.test_reload import MAKE, SHOW
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -21,18 +21,13 @@ AbortSignal.timeout = (milliseconds) => {
   return late.signal
 }
 """
-OPENS = Notebook("late-models", (MAKE, SHOW), script=LATE)
-
-
-def status(page: Any) -> str:
-    return str(page.locator(".genobit-ld-status").inner_text())
+OPENS = Notebook("late-models", RANDOM.cells, script=LATE)
 
 
 def test_the_picture_follows_python(opened: Any) -> None:
-    figure = opened.locator(".genobit-ld-plot .bk-Figure").first
+    figure = RANDOM.figure(opened, "plot")
     before = drawn(figure)
-    opened.locator(".genobit-ld-region input").fill("0:100,000-200,000")
-    opened.keyboard.press("Enter")
+    RANDOM.search(opened, "0:100,000-200,000", "region")
     redrawn(figure, before)
 
 
@@ -40,10 +35,6 @@ def test_the_code_is_copied(opened: Any) -> None:
     opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened.bring_to_front()
     save(opened, "genobit-ld", "copy Python")
-    says(lambda: status(opened), "Copied: ")
-    code = status(opened).removeprefix("Copied: ")
+    says(lambda: RANDOM.status(opened), "Copied: ")
+    code = RANDOM.status(opened).removeprefix("Copied: ")
     until(lambda: opened.evaluate("navigator.clipboard.readText()") == code, "the clipboard")
-
-
-def test_nothing_of_ours_complained(opened: Any) -> None:
-    assert opened.complaints == []

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.explorers import LD
 from tests.browser.fitting import errors_fit, fits
 from tests.browser.jupyterlab import (
     Notebook,
@@ -24,38 +25,6 @@ from tests.browser.jupyterlab import (
 
 pytestmark = pytest.mark.browser
 
-MAKE_DATA = """
-import numpy as np
-import xarray as xr
-import genobit
-
-# A mosaic of 12 founders: neighbours share long stretches, so there is LD to look at.
-generator = np.random.default_rng(2)
-n_variants, n_haplotypes = 600, 400
-founders = generator.random((n_variants, 12)) < generator.uniform(0.05, 0.5, (n_variants, 1))
-haplotypes = np.empty((n_variants, n_haplotypes), np.int8)
-copied = generator.integers(0, 12, n_haplotypes)
-for variant in range(n_variants):
-    switch = generator.random(n_haplotypes) < 0.02
-    copied[switch] = generator.integers(0, 12, int(switch.sum()))
-    haplotypes[variant] = founders[variant, copied]
-position = np.sort(generator.choice(np.arange(1_000_000, 1_300_000), n_variants, replace=False))
-ds = xr.Dataset(
-    {
-        "call_genotype": (
-            ("variants", "samples", "ploidy"),
-            haplotypes.reshape(n_variants, n_haplotypes // 2, 2),
-        ),
-        "call_genotype_phased": (("variants", "samples"), np.ones((n_variants, 200), bool)),
-        "variant_position": ("variants", position),
-        "variant_contig": ("variants", np.zeros(n_variants, np.int32)),
-        "variant_id": ("variants", np.array([f"v{k}" for k in range(n_variants)])),
-        "contig_id": ("contigs", np.array(["7"])),
-    }
-)
-bits = ds.genobit.pack(phased=True)
-"""
-SHOW = "explorer = bits.genobit.explore.ld(statistic='r2')\nexplorer"
 
 # Bytes that go to the kernel.
 COUNT_SENT = """() => {
@@ -66,21 +35,14 @@ COUNT_SENT = """() => {
     return send.call(this, data)
   }
 }"""
-OPENS = Notebook("ld", (MAKE_DATA, SHOW), width=1500, height=1400)
+OPENS = Notebook("ld", LD.cells, width=1500, height=1400)
+_status, _plot = LD.status, partial(LD.figure, view="plot")
 
 
 @pytest.fixture(scope="module")
 def page(opened: Any) -> Any:
     opened.wait_for_selector(".genobit-ld-plot .bk-Figure")
     return opened
-
-
-def _status(page: Any) -> str:
-    return str(page.locator(".genobit-ld-status").inner_text())
-
-
-def _plot(page: Any) -> Any:
-    return page.locator(".genobit-ld-plot .bk-Figure").first
 
 
 def test_starts_with_a_picture_and_says_what_was_computed(page: Any) -> None:
@@ -168,15 +130,9 @@ def test_square_view_and_another_statistic(page: Any) -> None:
 
 
 def test_bad_region_is_explained(page: Any) -> None:
-    text = page.locator(".genobit-ld-region input")
-    text.fill("99:1-2")
-    text.press("Enter")
+    LD.search(page, "99:1-2", "region")
     until(lambda: "no contig '99'" in _status(page), "an explanation")
 
 
 def test_errors_are_whole(page: Any) -> None:
     errors_fit(page, "genobit-ld")
-
-
-def test_nothing_of_ours_complained(page: Any) -> None:
-    assert page.complaints == []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.browser.explorers import LD
 from tests.browser.jupyterlab import Notebook, drawn, open_drawer, redrawn, says, settled, until
-from tests.browser.test_ld import MAKE_DATA
 
 pytestmark = pytest.mark.browser
 
@@ -29,7 +30,9 @@ lines = [
 genes.write_text("##gff-version 3\\n" + "\\n".join(lines))
 """
 SHOW = "explorer = bits.genobit.explore.ld(genes=genes, min_maf=0.05)\nexplorer"
-OPENS = Notebook("ld_surroundings", (MAKE_DATA, MAKE_MANY, SHOW), width=1700, height=1500)
+OPENS = Notebook("ld_surroundings", (LD.data, MAKE_MANY, SHOW), width=1700, height=1500)
+_status, choose_tab = LD.status, LD.turn
+_plot, _genes = partial(LD.figure, view="plot"), partial(LD.figure, view="genes")
 
 
 @pytest.fixture(scope="module")
@@ -39,28 +42,10 @@ def page(opened: Any) -> Any:
     return opened
 
 
-def _status(page: Any) -> str:
-    return str(page.locator(".genobit-ld-status").inner_text())
-
-
-def _plot(page: Any) -> Any:
-    return page.locator(".genobit-ld-plot .bk-Figure").first
-
-
-def _genes(page: Any) -> Any:
-    return page.locator(".genobit-ld-genes .bk-Figure").first
-
-
 def _go_to(page: Any, where: str, words: str) -> None:
     """See another region, and wait for words of its status line."""
-    text = page.locator(".genobit-ld-region input")
-    text.fill(where)
-    text.press("Enter")
+    LD.search(page, where, "region")
     says(lambda: _status(page), words)
-
-
-def choose_tab(page: Any, name: str) -> None:
-    page.locator(f".genobit-ld-tab-{name}").click()
 
 
 def test_genes_follow_the_region(page: Any) -> None:
@@ -120,7 +105,3 @@ def test_decay(page: Any) -> None:
     figure = page.locator(".genobit-ld .genobit-table .bk-Figure").first
     figure.wait_for()
     drawn(figure)
-
-
-def test_nothing_of_ours_complained(page: Any) -> None:
-    assert page.complaints == []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.browser.explorers import EPISTASIS, LD
 from tests.browser.jupyterlab import Notebook, drawn, redrawn, says, settled, until
-from tests.browser.test_epistasis import MAKE_DATA
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -19,7 +20,8 @@ launcher = ds.genobit.explore()
 launcher.selection.observe(lambda _: setattr(seen, "value", repr(launcher.selection.variants)))
 ipywidgets.VBox([seen, launcher])
 """
-OPENS = Notebook("linked", (MAKE_DATA.rpartition("top =")[0], SHOW), height=2400)
+OPENS = Notebook("linked", (EPISTASIS.data.rpartition("top =")[0], SHOW), height=2400)
+picture_of_ld, rows = partial(LD.figure, view="plot"), EPISTASIS.rows
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +30,8 @@ def page(opened: Any) -> Any:
     return opened
 
 
-def picture_of_ld(page: Any) -> Any:
-    return page.locator(".genobit-ld-plot .bk-Figure").first
-
-
 def text(page: Any, part: str) -> str:
     return str(page.locator(f".genobit-{part}").first.inner_text())
-
-
-def rows(page: Any) -> Any:
-    return page.locator(".genobit-epistasis-table .slick-row")
 
 
 def test_launcher_says_what_there_is(page: Any) -> None:
@@ -51,7 +45,7 @@ def test_buttons_open_explorers_by_the_keyboard_too(page: Any) -> None:
     picture_of_ld(page).wait_for()
     page.locator(".genobit-launcher-epistasis").focus()
     page.keyboard.press("Enter")
-    page.locator(".genobit-epistasis-tab-ranking").click()
+    EPISTASIS.turn(page, "ranking")
     rows(page).first.wait_for()
     says(lambda: text(page, "epistasis-status"), "1,770 searched")
 
@@ -105,7 +99,3 @@ def test_button_closes_again(page: Any) -> None:
     page.locator(".genobit-launcher-epistasis").click()
     until(lambda: page.locator(".genobit-epistasis").count() == 0, "the explorer to go")
     says(lambda: text(page, "launcher-status"), "Closed interactions")
-
-
-def test_nothing_of_ours_complained(page: Any) -> None:
-    assert page.complaints == []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from genobit.visual.style import POINT_COLOUR
+from tests.browser.explorers import PARSIMONY
 from tests.browser.fitting import errors_fit, fits
 from tests.browser.jupyterlab import (
     Notebook,
@@ -27,16 +28,9 @@ from tests.browser.jupyterlab import (
 
 pytestmark = pytest.mark.browser
 
-MAKE_DATA = """
-import genobit as gb
-
-aln = gb.sample_alignment()
-tree = aln.attrs["tree"]
-swapped = tree.replace("species_01", "x").replace("species_12", "species_01")
-trees = [tree, swapped.replace("x", "species_12")]
-"""
-SHOW = "explorer = aln.genobit.explore.parsimony(trees)\nexplorer"
-OPENS = Notebook("parsimony", (MAKE_DATA, SHOW))
+OPENS = Notebook("parsimony", PARSIMONY.cells)
+figure, press, text, show = PARSIMONY.figure, PARSIMONY.press, PARSIMONY.text, PARSIMONY.turn
+find = partial(PARSIMONY.search, box="find")
 
 
 @pytest.fixture(scope="module")
@@ -46,31 +40,9 @@ def page(opened: Any) -> Any:
     return opened
 
 
-def figure(page: Any, view: str) -> Any:
-    return page.locator(f".genobit-parsimony-{view} .bk-Figure").first
-
-
-def text(page: Any, part: str) -> str:
-    return str(page.locator(f".genobit-parsimony-{part}").inner_text())
-
-
-def press(page: Any, part: str) -> None:
-    page.locator(f".genobit-parsimony-{part}").click()
-
-
 def choose(page: Any, trait: str, label: str) -> None:
     """Choose an entry of a list, in the toolbar or in the drawer."""
     page.locator(f".genobit-parsimony-{trait} select").select_option(label=label)
-
-
-def show(page: Any, tab: str) -> None:
-    page.locator(f".genobit-parsimony-tab-{tab}").click()
-
-
-def find(page: Any, words: str) -> None:
-    box = page.locator(".genobit-parsimony-find input")
-    box.fill(words)
-    box.press("Enter")
 
 
 def share_of(image: np.ndarray, colour: str) -> float:
@@ -202,7 +174,3 @@ def test_saves(page: Any) -> None:
 
 def test_errors_are_whole(page: Any) -> None:
     errors_fit(page, "genobit-parsimony")
-
-
-def test_nothing_of_ours_complained(page: Any) -> None:
-    assert page.complaints == []

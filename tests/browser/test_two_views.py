@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.hosts import in_hosts
 from tests.browser.jupyterlab import says, until
-from tests.browser.test_reload import CELLS, are_sound, follow_each_other
+from tests.browser.two_views import CELLS, are_sound, follow_each_other
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -30,7 +30,3 @@ def test_a_row_of_one_view_is_selected_in_the_other(opened: Any) -> None:
         until(lambda cells=cells: cells.count() > 0, f"the row in view {k}", 30)
     opened.locator(".genobit-ld-tab-picture").first.click()
     says(opened.locator(".genobit-ld-card").nth(1).inner_text, "position")
-
-
-def test_nothing_of_ours_complained(opened: Any) -> None:
-    assert opened.complaints == []
