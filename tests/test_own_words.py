@@ -1,11 +1,10 @@
 """Mistakes that new users typed, and the words of each message."""
 
-# ruff: noqa: PLW0108 - names are looked up within the test
 from __future__ import annotations
 
+import builtins
 import inspect
 import re
-from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -34,491 +33,253 @@ def aln() -> xr.DataArray:
     return gb.sample_alignment().isel(sites=slice(0, 40), taxa=slice(0, 6))
 
 
-@cache
-def expr() -> pd.DataFrame:
-    return gb.sample_expression().isel(genes=slice(0, 8)).to_pandas()
+EXAMPLE = re.compile(r"^>>> (.*(?:\n\.\.\. .*)*)\n(\w+): (.*(?:\n(?!>>>).+)*)", re.MULTILINE)
 
 
-MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "maf": (
-        lambda: ds().genobit.filter(maf=0.05),
-        TypeError,
-        "ds.genobit.filter() has no argument 'maf'; did you mean 'min_maf'? Its arguments are min_",
-    ),
-    "n_components": (
-        lambda: ds().genobit.pca(n_components=2),
-        TypeError,
-        "ds.genobit.pca() has no argument 'n_components'; did you mean 'components'?",
-    ),
-    "windows": (
-        lambda: ds().genobit.ld_prune(windows=50),
-        TypeError,
-        "ds.genobit.ld_prune() has no argument 'windows'; did you mean 'window'?",
-    ),
-    "thresh": (
-        lambda: ds().genobit.unrelated(thresh=0.1),
-        TypeError,
-        "ds.genobit.unrelated() has no argument 'thresh'; did you mean 'threshold'?",
-    ),
-    "variant": (
-        lambda: ds().genobit.sel(variant="rs1"),
-        TypeError,
-        "ds.genobit.sel() has no argument 'variant'; did you mean 'variants'?",
-    ),
-    "sel by position": (
-        lambda: ds().genobit.sel("rs1"),
-        TypeError,
-        "ds.genobit.sel() takes no argument by position: write variants='rs1'. Its arguments are",
-    ),
-    "ld_pairs by position": (
-        lambda: ds().genobit.ld_pairs(0.2),
-        TypeError,
-        "ds.genobit.ld_pairs() takes no argument by position: write threshold=0.2.",
-    ),
-    "grm_pairs by position": (
-        lambda: ds().genobit.grm_pairs("king", 0.1),
-        TypeError,
-        "takes at most 1 argument by position: write threshold=0.1.",
-    ),
-    "min_gap": (
-        lambda: ds().genobit.epistasis("y", min_gap="1Mb"),
-        TypeError,
-        "no argument 'min_gap'; did you mean 'limits=gb.EpistasisLimits(min_gap=...)'?",
-    ),
-    "iterations": (
-        lambda: aln().genobit.parsimony_search(iterations=5),
-        TypeError,
-        "no argument 'iterations'; did you mean 'effort=gb.SearchEffort(iterations=...)'?",
-    ),
-    "no phenotype": (
-        lambda: ds().genobit.epistasis(covariates=["age"]),
-        TypeError,
-        "ds.genobit.epistasis() needs phenotype=: Name of a variable along the samples",
-    ),
-    "no tree": (
-        lambda: aln().genobit.parsimony(),
-        TypeError,
-        "da.genobit.parsimony() needs tree=: One or more trees",
-    ),
-    "no result": (
-        lambda: ds().genobit.explore.epistasis(),
-        TypeError,
-        "ds.genobit.explore.epistasis() needs result=: Result of `.genobit.epistasis()`",
-    ),
-    "king": (lambda: ds().genobit.king(), AttributeError, """did you mean 'grm("king")'?"""),
-    "hwe": (lambda: ds().genobit.hwe(), AttributeError, "did you mean 'variant_stats()'?"),
-    "maf()": (lambda: ds().genobit.maf(), AttributeError, "did you mean 'variant_stats()'?"),
-    "r2": (lambda: ds().genobit.r2(), AttributeError, """did you mean 'ld("r2")'?"""),
-    "fst": (lambda: ds().genobit.fst(), AttributeError, "genobit has no such statistic"),
-    "heterozygosity": (
-        lambda: ds().genobit.heterozygosity(),
-        AttributeError,
-        "did you mean 'sample_stats()'?",
-    ),
-    "gwas": (lambda: ds().genobit.gwas(), AttributeError, "genobit has no association tests"),
-    "to_gcta": (
-        lambda: ds().genobit.to_gcta("x"),
-        AttributeError,
-        "did you mean 'grm().genobit.to_gcta(prefix)'?",
-    ),
-    "explore.pca": (
-        lambda: ds().genobit.explore.pca(),
-        AttributeError,
-        "did you mean 'grm()'? Its methods are epistasis, grm, kendall, ld.",
-    ),
-    "grm of an array": (
-        lambda: ds().call_genotype.genobit.grm(),
-        AttributeError,
-        "da.genobit has no method 'grm'; ds.genobit of a Dataset has it. Genotypes are",
-    ),
-    "hue": (
-        lambda: ds().genobit.pca(2).genobit.plot(hue="population"),
-        TypeError,
-        "has no option 'hue'; did you mean 'colour_by'?",
-    ),
-    "color_by": (
-        lambda: ds().genobit.pca(2).genobit.plot(color_by="population"),
-        TypeError,
-        "has no option 'color_by'; did you mean 'colour_by'?",
-    ),
-    "plots": (
-        lambda: gb.plots.pca_scatter(ds().genobit.pca(2), hue="population"),
-        TypeError,
-        "plots.pca_scatter() has no argument 'hue'; did you mean 'colour_by'?",
-    ),
-    "estimate": (
-        lambda: ds().genobit.estimate.pca(n_components=2),
-        TypeError,
-        "ds.genobit.estimate.pca() has no argument 'n_components'; did you mean 'components'?",
-    ),
-    "gb.open_zarr": (lambda: gb.open_zarr, AttributeError, "did you mean 'xr.open_zarr(path)'?"),
-    "gb.ld_prune": (lambda: gb.ld_prune, AttributeError, "call ds.genobit.ld_prune()"),
-    "gb.open_plink": (
-        lambda: gb.open_plink("x", chunk_size=3),
-        TypeError,
-        "gb.open_plink() has no argument 'chunk_size'; did you mean 'chunks'?",
-    ),
-    "threads": (
-        lambda: gb.set_options(threads=4),
-        TypeError,
-        "did you mean 'dask.config.set(num_workers=...)'?",
-    ),
-    "n_jobs": (
-        lambda: ds().genobit.grm(n_jobs=4),
-        TypeError,
-        "no argument 'n_jobs'; did you mean 'dask.config.set(num_workers=...)'?",
-    ),
-    "no path": (
-        lambda: gb.open_plink(),
-        TypeError,
-        "gb.open_plink() needs path=: Path of the .bed file",
-    ),
-    "file formats": (
-        lambda: gb.open_alignment(),
-        TypeError,
-        "gb.open_alignment() needs path=: FASTA, PHYLIP, NEXUS, CLUSTAL or Stockholm file",
-    ),
-    "writer without a path": (
-        lambda: ds().genobit.to_plink(),
-        TypeError,
-        (
-            "ds.genobit.to_plink() needs prefix=: Path without the endings; the path of the .bed "
-            "works too. Its arguments are prefix, digits, overwrite."
-        ),
-    ),
-    "writer of a matrix": (
-        lambda: ds().genobit.grm().genobit.to_gcta("x", "y", "z"),
-        TypeError,
-        (
-            "da.genobit.to_gcta() takes at most 1 argument by position: write overwrite='y'. Its "
-            "arguments are prefix, overwrite."
-        ),
-    ),
-    "warm": (lambda: gb.warm(ld=True), TypeError, "Its arguments are analyses."),
-    "plot.heatmap": (
-        lambda: ds().genobit.plot.heatmap(),
-        AttributeError,
-        (
-            "ds.genobit.plot has no method 'heatmap'. Its methods are region, relatedness. A kind "
-            "is an argument: plot(kind)."
-        ),
-    ),
-    "plot.foo of an array": (
-        lambda: aln().genobit.plot.foo(),
-        AttributeError,
-        "da.genobit.plot has no method 'foo'. A kind is an argument: plot(kind).",
-    ),
-    "gb.prune": (lambda: gb.prune, AttributeError, "did you mean 'ds.genobit.ld_prune()'?"),
-    "gb.clump": (lambda: gb.clump, AttributeError, "did you mean 'ds.genobit.ld_clump(p)'?"),
-    "gb.het": (lambda: gb.het, AttributeError, "did you mean 'ds.genobit.sample_stats()'?"),
-    "gb.tree_search": (
-        lambda: gb.tree_search,
-        AttributeError,
-        "did you mean 'da.genobit.parsimony_search()'?",
-    ),
-    "gb.manhattan": (lambda: gb.manhattan, AttributeError, "did you mean 'ds.genobit.plot()'?"),
-    "gb.ld_prun": (lambda: gb.ld_prun, AttributeError, "did you mean 'ds.genobit.ld_prune' or"),
-    "gb.open_plnk": (lambda: gb.open_plnk, AttributeError, "did you mean 'open_plink', 'open_"),
-    "gb.EpistasisLimits": (
-        lambda: gb.EpistasisLimits(gap="1Mb"),
-        TypeError,
-        "gb.EpistasisLimits() has no argument 'gap'; did you mean 'min_gap'?",
-    ),
-    "king of pairs": (
-        lambda: ds().genobit.unrelated(kinship=0.1),
-        TypeError,
-        "has no argument 'kinship'; did you mean 'threshold'?",
-    ),
-    "degree": (
-        lambda: ds().genobit.unrelated(degree=2),
-        TypeError,
-        "has no argument 'degree'; did you mean 'threshold'?",
-    ),
-    "other": (
-        lambda: ds().genobit.ld_pairs(other=ds()),
-        TypeError,
-        "has no argument 'other'; did you mean 'variants'?",
-    ),
-    "pop": (
-        lambda: ds().genobit.sel(pop="FIN"),
-        TypeError,
-        "has no argument 'pop'; did you mean 'samples'?",
-    ),
-    "by": (
-        lambda: ds().genobit.variant_stats(by="pop"),
-        TypeError,
-        "has no argument 'by'; did you mean 'populations'?",
-    ),
-    "max_maf": (
-        lambda: ds().genobit.filter(max_maf=0.05),
-        TypeError,
-        "no argument 'max_maf': ds.genobit.isel(variants=condition) keeps variants by any",
-    ),
-    "biallelic": (
-        lambda: ds().genobit.filter(biallelic=True),
-        TypeError,
-        """no argument 'biallelic': ds.genobit.pack(multiallelic="drop") leaves out others.""",
-    ),
-    "to_csv": (
-        lambda: ds().genobit.grm().genobit.to_csv("x"),
-        AttributeError,
-        "no method 'to_csv': .to_dataframe().to_csv(path) of the result writes a table.",
-    ),
-    "consensus": (
-        lambda: ds().genobit.consensus(),
-        AttributeError,
-        "genobit makes no consensus trees; search.genobit.to_trees(path) writes the trees.",
-    ),
-    "graphml of pairs": (
-        lambda: ds().genobit.ld_pairs(threshold=0.1).to_graphml("x"),
-        AttributeError,
-        "pairs has no method 'to_graphml'; did you mean 'to_network().to_graphml(path)'?",
-    ),
-    "a column of pairs": (
-        lambda: ds().genobit.ld_pairs(threshold=0.1).r2,
-        AttributeError,
-        "the pairs are not computed: write pairs.to_dataframe().r2",
-    ),
-    "an item of pairs": (
-        lambda: ds().genobit.ld_pairs(threshold=0.1)["r2"],
-        TypeError,
-        "the pairs are not computed: write pairs.to_dataframe()['r2']",
-    ),
-    "a method of networks": (
-        lambda: ds().genobit.ld_pairs(threshold=0.1).to_network().communites(),
-        AttributeError,
-        "network has no method 'communites'; did you mean 'communities' or 'components'?",
-    ),
-    "text for a flag": (
-        lambda: ds().genobit.filter(min_maf=0.1, founders="no"),
-        TypeError,
-        "ds.genobit.filter(): founders='no' is not True or False",
-    ),
-    "text for a flag or None": (
-        lambda: ds().genobit.ld(phased="no"),
-        TypeError,
-        "ds.genobit.ld(): phased='no' is not True or False or None",
-    ),
-    "savefig": (
-        lambda: ds().genobit.ld().genobit.plot().savefig("x.pdf"),
-        AttributeError,
-        "figure has no method 'savefig'; did you mean 'save(path)'?",
-    ),
-    "dpi": (
-        lambda: ds().genobit.ld().genobit.plot().save("x.pdf", dpi=300),
-        TypeError,
-        "figure.save() has no argument 'dpi'; did you mean 'figure.save(path, width_mm=...)'?",
-    ),
-    "lead": (
-        lambda: ds().genobit.ld_pairs(lead="rs1"),
-        TypeError,
-        "has no argument 'lead'; did you mean 'variants'?",
-    ),
-    "pvalue": (
-        lambda: ds().genobit.kendall_pairs(pvalue=0.05),
-        TypeError,
-        "has no argument 'pvalue'; did you mean 'fdr'?",
-    ),
-    "one value twice": (
-        lambda: ds().genobit.unrelated(0.1, threshold=0.1),
-        TypeError,
-        "ds.genobit.unrelated(): multiple values for argument 'threshold'.",
-    ),
-}
+def answered(text: str) -> pytest.MarkDecorator:
+    """Run a test with each example: what is typed, the kind of the error, words of its message."""
+    found = [
+        tuple(part.replace("\n... ", " ").replace("\n", " ") for part in example)
+        for example in EXAMPLE.findall(text)
+    ]
+    assert len(found) == text.count(">>> ")
+    return pytest.mark.parametrize(("typed", "kind", "words"), found)
+
+
+def error_of(code: str, kind: str) -> BaseException:
+    """The error of what a user types."""
+    data = {make.__name__: make for make in (aln, ancestors, dosages, ds, populations)}
+    names = {name: make() for name, make in data.items() if re.search(rf"\b{name}\b", code)}
+    with pytest.raises(getattr(builtins, kind)) as found:
+        eval(code, {"gb": gb, "np": np, "pd": pd, **names})
+    return found.value
+
+
+MISTAKES = """
+>>> ds.genobit.filter(maf=0.05)
+TypeError: ds.genobit.filter() has no argument 'maf'; did you mean 'min_maf'? Its arguments are
+min_maf,
+>>> ds.genobit.pca(n_components=2)
+TypeError: ds.genobit.pca() has no argument 'n_components'; did you mean 'components'?
+>>> ds.genobit.ld_prune(windows=50)
+TypeError: ds.genobit.ld_prune() has no argument 'windows'; did you mean 'window'?
+>>> ds.genobit.unrelated(thresh=0.1)
+TypeError: ds.genobit.unrelated() has no argument 'thresh'; did you mean 'threshold'?
+>>> ds.genobit.sel(variant="rs1")
+TypeError: ds.genobit.sel() has no argument 'variant'; did you mean 'variants'?
+>>> ds.genobit.sel("rs1")
+TypeError: ds.genobit.sel() takes no argument by position: write variants='rs1'. Its arguments are
+>>> ds.genobit.ld_pairs(0.2)
+TypeError: ds.genobit.ld_pairs() takes no argument by position: write threshold=0.2.
+>>> ds.genobit.grm_pairs("king", 0.1)
+TypeError: takes at most 1 argument by position: write threshold=0.1.
+>>> ds.genobit.epistasis("y", min_gap="1Mb")
+TypeError: no argument 'min_gap'; did you mean 'limits=gb.EpistasisLimits(min_gap=...)'?
+>>> aln.genobit.parsimony_search(iterations=5)
+TypeError: no argument 'iterations'; did you mean 'effort=gb.SearchEffort(iterations=...)'?
+>>> ds.genobit.epistasis(covariates=["age"])
+TypeError: ds.genobit.epistasis() needs phenotype=: Name of a variable along the samples
+>>> aln.genobit.parsimony()
+TypeError: da.genobit.parsimony() needs tree=: One or more trees
+>>> ds.genobit.explore.epistasis()
+TypeError: ds.genobit.explore.epistasis() needs result=: Result of `.genobit.epistasis()`
+>>> ds.genobit.king()
+AttributeError: did you mean 'grm("king")'?
+>>> ds.genobit.hwe()
+AttributeError: did you mean 'variant_stats()'?
+>>> ds.genobit.maf()
+AttributeError: did you mean 'variant_stats()'?
+>>> ds.genobit.r2()
+AttributeError: did you mean 'ld("r2")'?
+>>> ds.genobit.fst()
+AttributeError: genobit has no such statistic
+>>> ds.genobit.heterozygosity()
+AttributeError: did you mean 'sample_stats()'?
+>>> ds.genobit.gwas()
+AttributeError: genobit has no association tests
+>>> ds.genobit.to_gcta("x")
+AttributeError: did you mean 'grm().genobit.to_gcta(prefix)'?
+>>> ds.genobit.explore.pca()
+AttributeError: did you mean 'grm()'? Its methods are epistasis, grm, kendall, ld.
+>>> ds.call_genotype.genobit.grm()
+AttributeError: da.genobit has no method 'grm'; ds.genobit of a Dataset has it. Genotypes are
+>>> ds.genobit.pca(2).genobit.plot(hue="population")
+TypeError: has no option 'hue'; did you mean 'colour_by'?
+>>> ds.genobit.pca(2).genobit.plot(color_by="population")
+TypeError: has no option 'color_by'; did you mean 'colour_by'?
+>>> gb.plots.pca_scatter(ds.genobit.pca(2), hue="population")
+TypeError: plots.pca_scatter() has no argument 'hue'; did you mean 'colour_by'?
+>>> ds.genobit.estimate.pca(n_components=2)
+TypeError: ds.genobit.estimate.pca() has no argument 'n_components'; did you mean 'components'?
+>>> gb.open_zarr
+AttributeError: did you mean 'xr.open_zarr(path)'?
+>>> gb.ld_prune
+AttributeError: call ds.genobit.ld_prune()
+>>> gb.open_plink("x", chunk_size=3)
+TypeError: gb.open_plink() has no argument 'chunk_size'; did you mean 'chunks'?
+>>> gb.set_options(threads=4)
+TypeError: did you mean 'dask.config.set(num_workers=...)'?
+>>> ds.genobit.grm(n_jobs=4)
+TypeError: no argument 'n_jobs'; did you mean 'dask.config.set(num_workers=...)'?
+>>> gb.open_plink()
+TypeError: gb.open_plink() needs path=: Path of the .bed file
+>>> gb.open_alignment()
+TypeError: gb.open_alignment() needs path=: FASTA, PHYLIP, NEXUS, CLUSTAL or Stockholm file
+>>> ds.genobit.to_plink()
+TypeError: ds.genobit.to_plink() needs prefix=: Path without the endings; the path of the .bed
+works too. Its arguments are prefix, digits, overwrite.
+>>> ds.genobit.grm().genobit.to_gcta("x", "y", "z")
+TypeError: da.genobit.to_gcta() takes at most 1 argument by position: write overwrite='y'. Its
+arguments are prefix, overwrite.
+>>> gb.warm(ld=True)
+TypeError: Its arguments are analyses.
+>>> ds.genobit.plot.heatmap()
+AttributeError: ds.genobit.plot has no method 'heatmap'. Its methods are region, relatedness. A
+kind is an argument: plot(kind).
+>>> aln.genobit.plot.foo()
+AttributeError: da.genobit.plot has no method 'foo'. A kind is an argument: plot(kind).
+>>> gb.prune
+AttributeError: did you mean 'ds.genobit.ld_prune()'?
+>>> gb.clump
+AttributeError: did you mean 'ds.genobit.ld_clump(p)'?
+>>> gb.het
+AttributeError: did you mean 'ds.genobit.sample_stats()'?
+>>> gb.tree_search
+AttributeError: did you mean 'da.genobit.parsimony_search()'?
+>>> gb.manhattan
+AttributeError: did you mean 'ds.genobit.plot()'?
+>>> gb.ld_prun
+AttributeError: did you mean 'ds.genobit.ld_prune' or
+>>> gb.open_plnk
+AttributeError: did you mean 'open_plink', 'open_
+>>> gb.EpistasisLimits(gap="1Mb")
+TypeError: gb.EpistasisLimits() has no argument 'gap'; did you mean 'min_gap'?
+>>> ds.genobit.unrelated(kinship=0.1)
+TypeError: has no argument 'kinship'; did you mean 'threshold'?
+>>> ds.genobit.unrelated(degree=2)
+TypeError: has no argument 'degree'; did you mean 'threshold'?
+>>> ds.genobit.ld_pairs(other=ds)
+TypeError: has no argument 'other'; did you mean 'variants'?
+>>> ds.genobit.sel(pop="FIN")
+TypeError: has no argument 'pop'; did you mean 'samples'?
+>>> ds.genobit.variant_stats(by="pop")
+TypeError: has no argument 'by'; did you mean 'populations'?
+>>> ds.genobit.filter(max_maf=0.05)
+TypeError: no argument 'max_maf': ds.genobit.isel(variants=condition) keeps variants by any
+>>> ds.genobit.filter(biallelic=True)
+TypeError: no argument 'biallelic': ds.genobit.pack(multiallelic="drop") leaves out others.
+>>> ds.genobit.grm().genobit.to_csv("x")
+AttributeError: no method 'to_csv': .to_dataframe().to_csv(path) of the result writes a table.
+>>> ds.genobit.consensus()
+AttributeError: genobit makes no consensus trees; search.genobit.to_trees(path) writes the trees.
+>>> ds.genobit.ld_pairs(threshold=0.1).to_graphml("x")
+AttributeError: pairs has no method 'to_graphml'; did you mean 'to_network().to_graphml(path)'?
+>>> ds.genobit.ld_pairs(threshold=0.1).r2
+AttributeError: the pairs are not computed: write pairs.to_dataframe().r2
+>>> ds.genobit.ld_pairs(threshold=0.1)["r2"]
+TypeError: the pairs are not computed: write pairs.to_dataframe()['r2']
+>>> ds.genobit.ld_pairs(threshold=0.1).to_network().communites()
+AttributeError: network has no method 'communites'; did you mean 'communities' or 'components'?
+>>> ds.genobit.filter(min_maf=0.1, founders="no")
+TypeError: ds.genobit.filter(): founders='no' is not True or False
+>>> ds.genobit.ld(phased="no")
+TypeError: ds.genobit.ld(): phased='no' is not True or False or None
+>>> ds.genobit.ld().genobit.plot().savefig("x.pdf")
+AttributeError: figure has no method 'savefig'; did you mean 'save(path)'?
+>>> ds.genobit.ld().genobit.plot().save("x.pdf", dpi=300)
+TypeError: figure.save() has no argument 'dpi'; did you mean 'figure.save(path, width_mm=...)'?
+>>> ds.genobit.ld_pairs(lead="rs1")
+TypeError: has no argument 'lead'; did you mean 'variants'?
+>>> ds.genobit.kendall_pairs(pvalue=0.05)
+TypeError: has no argument 'pvalue'; did you mean 'fdr'?
+>>> ds.genobit.unrelated(0.1, threshold=0.1)
+TypeError: ds.genobit.unrelated(): multiple values for argument 'threshold'.
+"""
 
 
 def dosages() -> xr.Dataset:
     return ds().assign(call_genotype=ds().call_genotype.sum("ploidy"))
 
 
-VALUES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "dosages": (lambda: dosages().genobit.grm(), ValueError, "d = ds.call_genotype; ds.assign("),
-    "text": (
-        lambda: ds().assign(call_genotype=ds().call_genotype.astype(str)).genobit.grm(),
-        TypeError,
-        "text has to become indices of alleles, 0 for the reference",
-    ),
-    "text of two alleles": (
-        lambda: dosages().assign(call_genotype=dosages().call_genotype.astype(str)).genobit.grm(),
-        ValueError,
-        "text has to become indices of alleles, 0 for the reference",
-    ),
-    "population": (
-        lambda: populations().genobit.sel(samples="FIN"),
-        KeyError,
-        "sample_population has it: samples=ds.sample_population == 'FIN'",
-    ),
-    "contig": (
-        lambda: ds().genobit.sel(variants="chromosome"),
-        KeyError,
-        "no region of the contigs chr1, chr2; the first names are 'rs0', 'rs1', 'rs2'.",
-    ),
-    "none selected": (
-        lambda: ds().isel(samples=[]).genobit.grm(),
-        ValueError,
-        "empty along 'samples': a selection or filter kept none of them",
-    ),
-    "no such trait": (
-        lambda: ds().genobit.epistasis("bmi"),
-        KeyError,
-        "Join a table with ds.genobit.join(table)",
-    ),
-    "no positions": (
-        lambda: ds().drop_vars("variant_position").genobit.ld_decay("50kb"),
-        KeyError,
-        "ds.assign(variant_position=('variants', positions))",
-    ),
-    "other samples": (
-        lambda: ds().genobit.ld(other=ds().isel(samples=slice(4))),
-        ValueError,
-        "other= has dosages of 4 samples, this Dataset dosages of 12",
-    ),
-    "permutations with covariates": (
-        lambda: ds().genobit.epistasis(
-            np.arange(12) % 2,
-            statistic="linear",
-            permutations=9,
-            covariates=pd.DataFrame({"age": np.arange(12.0)}),
-            limits=gb.EpistasisLimits(min_n=0),
-        ),
-        ValueError,
-        "multiply p by attrs['combinations'] of the result",
-    ),
-    "a package": (lambda: gb.ld(ds()), TypeError, "gb.ld is a package; call ds.genobit.ld()"),
-    "a package of alignments": (
-        lambda: gb.parsimony(ds()),
-        TypeError,
-        "gb.parsimony is a package; call da.genobit.parsimony()",
-    ),
-    "plot of genotypes": (
-        lambda: ds().genobit.plot(),
-        ValueError,
-        "ds.genobit.plot.region(association) and ds.genobit.plot.relatedness()",
-    ),
-    "one variant without its dimension": (
-        lambda: ds().isel(variants=0).genobit.ld(),
-        ValueError,
-        "keep 'variants' by a list, such as ds.isel(variants=[0])",
-    ),
-    "one sample without its dimension": (
-        lambda: ds().isel(samples=0).genobit.variant_stats(),
-        ValueError,
-        "keep 'samples' by a list, such as ds.isel(samples=[0])",
-    ),
-    "text as a threshold of a picture": (
-        lambda: ds().genobit.ld().genobit.plot(threshold="x"),
-        TypeError,
-        "threshold='x' is not a number: give the smallest value that is coloured",
-    ),
-    "no pixels": (
-        lambda: ds().genobit.ld().genobit.plot(max_pixels=-1),
-        ValueError,
-        "max_pixels=-1 is not a whole number of at least 1",
-    ),
-    "no pixels of relationships": (
-        lambda: ds().genobit.grm().genobit.plot(max_pixels=0.5),
-        ValueError,
-        "max_pixels=0.5 is not a whole number of at least 1",
-    ),
-    "axes that are none": (
-        lambda: ds().genobit.ld().genobit.plot(ax=3),
-        TypeError,
-        "ax= is of type int, expected axes of matplotlib",
-    ),
-    "a plot of several populations": (
-        lambda: populations().genobit.variant_stats(populations="population").genobit.plot(),
-        ValueError,
-        "a plot shows one population: select it first, .sel(populations='FIN')",
-    ),
-    "text as the start of a gene": (
-        lambda: gb.plots.ld_triangle(
-            ds().genobit.sel(variants="chr1").genobit.ld(),
-            genes=[{"contig": "chr1", "start": "x", "end": 5}],
-        ),
-        ValueError,
-        "start of gene 0 is 'x': give a number of base pairs",
-    ),
-    "one table": (
-        lambda: ds().genobit.ld_clump(pd.DataFrame({"SNP": ["rs1"], "P": [0.1]})),
-        TypeError,
-        "p is a table, expected values along 'variants': give one of its columns ('SNP', 'P')",
-    ),
-    "names of genes": (
-        lambda: gb.sample_expression().genobit.kendall_pairs(names=["a", "b"]),
-        ValueError,
-        "names= is of type list, expected the name of a coordinate along 'gene': give one of",
-    ),
-    "a component by name": (
-        lambda: ds().genobit.pca(2).genobit.plot(x="PC3"),
-        ValueError,
-        "there is no component 'PC3'; the result has 1 to 2",
-    ),
-    "a component for a paper": (
-        lambda: ds().genobit.pca(2).genobit.plot(y=3).save("x.pdf"),
-        ValueError,
-        "there is no component 3; the result has 1 to 2",
-    ),
-    "a site beyond the last": (
-        lambda: ancestors().genobit.plot("tree", site=5000),
-        IndexError,
-        "site=5000 is not a site: the states have 40 sites along 'sites', with indices 0 to 39",
-    ),
-    "a site by name": (
-        lambda: ancestors().genobit.plot(site="x"),
-        TypeError,
-        "site='x' is not the index of a site: give a whole number",
-    ),
-    "a path that is none": (
-        lambda: gb.open_plink(5),
-        TypeError,
-        "path=5 is of type int, expected the path of a file, a list of paths, or a pattern",
-    ),
-    "a path of a writer": (
-        lambda: gb.to_plink(ds(), 5),
-        TypeError,
-        "to_plink takes a path, not 5 of type int",
-    ),
-    "concat of paths": (
-        lambda: gb.concat(["a.bed", "b.bed"]),
-        TypeError,
-        "datasets[0] is of type str, expected a Dataset of genotypes: open a file with genobit.op",
-    ),
-    "concat of a dict": (
-        lambda: gb.concat({"a": ds()}),
-        TypeError,
-        "concat takes a list of Datasets, such as concat([a, b])",
-    ),
-    "genes by name": (
-        lambda: ds().genobit.sel(variants="chr1").genobit.ld().genobit.plot(genes=["LCT"]),
-        TypeError,
-        "genes= holds 'LCT': give a GFF3 file, or a table with the columns contig, start, end",
-    ),
-    "haploid calls without ploidy": (
-        lambda: dosages().genobit.grm(),
-        ValueError,
-        "for haploid calls, ds.assign(call_genotype=d.expand_dims('ploidy', -1))",
-    ),
-    "text is not similar": (
-        lambda: aln().genobit.similarity(),
-        TypeError,
-        "needs booleans or 0 and 1: compare them, such as da == 'A'",
-    ),
-    "a dimension": (
-        lambda: gb.sample_expression().genobit.kendall(dim="samples"),
-        ValueError,
-        "they have 'gene', 'sample'; did you mean 'sample'?",
-    ),
-    "no phenotype in the file": (
-        lambda: ds().genobit.epistasis(np.full(12, np.nan)),
-        ValueError,
-        "missing in all 12 samples: join a table that has it with ds.genobit.join(table)",
-    ),
-    "array": (
-        lambda: gb.measurements(np.ones((3, 4))),
-        TypeError,
-        "pd.DataFrame(values, genes, samples)",
-    ),
-}
+VALUES = """
+>>> dosages.genobit.grm()
+ValueError: d = ds.call_genotype; ds.assign(
+>>> ds.assign(call_genotype=ds.call_genotype.astype(str)).genobit.grm()
+TypeError: text has to become indices of alleles, 0 for the reference
+>>> dosages.assign(call_genotype=dosages.call_genotype.astype(str)).genobit.grm()
+ValueError: text has to become indices of alleles, 0 for the reference
+>>> populations.genobit.sel(samples="FIN")
+KeyError: sample_population has it: samples=ds.sample_population == 'FIN'
+>>> ds.genobit.sel(variants="chromosome")
+KeyError: no region of the contigs chr1, chr2; the first names are 'rs0', 'rs1', 'rs2'.
+>>> ds.isel(samples=[]).genobit.grm()
+ValueError: empty along 'samples': a selection or filter kept none of them
+>>> ds.genobit.epistasis("bmi")
+KeyError: Join a table with ds.genobit.join(table)
+>>> ds.drop_vars("variant_position").genobit.ld_decay("50kb")
+KeyError: ds.assign(variant_position=('variants', positions))
+>>> ds.genobit.ld(other=ds.isel(samples=slice(4)))
+ValueError: other= has dosages of 4 samples, this Dataset dosages of 12
+>>> ds.genobit.epistasis(np.arange(12) % 2, statistic="linear", permutations=9,
+... covariates=pd.DataFrame({"age": np.arange(12.0)}), limits=gb.EpistasisLimits(min_n=0))
+ValueError: multiply p by attrs['combinations'] of the result
+>>> gb.ld(ds)
+TypeError: gb.ld is a package; call ds.genobit.ld()
+>>> gb.parsimony(ds)
+TypeError: gb.parsimony is a package; call da.genobit.parsimony()
+>>> ds.genobit.plot()
+ValueError: ds.genobit.plot.region(association) and ds.genobit.plot.relatedness()
+>>> ds.isel(variants=0).genobit.ld()
+ValueError: keep 'variants' by a list, such as ds.isel(variants=[0])
+>>> ds.isel(samples=0).genobit.variant_stats()
+ValueError: keep 'samples' by a list, such as ds.isel(samples=[0])
+>>> ds.genobit.ld().genobit.plot(threshold="x")
+TypeError: threshold='x' is not a number: give the smallest value that is coloured
+>>> ds.genobit.ld().genobit.plot(max_pixels=-1)
+ValueError: max_pixels=-1 is not a whole number of at least 1
+>>> ds.genobit.grm().genobit.plot(max_pixels=0.5)
+ValueError: max_pixels=0.5 is not a whole number of at least 1
+>>> ds.genobit.ld().genobit.plot(ax=3)
+TypeError: ax= is of type int, expected axes of matplotlib
+>>> populations.genobit.variant_stats(populations="population").genobit.plot()
+ValueError: a plot shows one population: select it first, .sel(populations='FIN')
+>>> gb.plots.ld_triangle(ds.genobit.sel(variants="chr1").genobit.ld(), genes=[{"contig": "chr1",
+... "start": "x", "end": 5}])
+ValueError: start of gene 0 is 'x': give a number of base pairs
+>>> ds.genobit.ld_clump(pd.DataFrame({"SNP": ["rs1"], "P": [0.1]}))
+TypeError: p is a table, expected values along 'variants': give one of its columns ('SNP', 'P')
+>>> gb.sample_expression().genobit.kendall_pairs(names=["a", "b"])
+ValueError: names= is of type list, expected the name of a coordinate along 'gene': give one of
+>>> ds.genobit.pca(2).genobit.plot(x="PC3")
+ValueError: there is no component 'PC3'; the result has 1 to 2
+>>> ds.genobit.pca(2).genobit.plot(y=3).save("x.pdf")
+ValueError: there is no component 3; the result has 1 to 2
+>>> ancestors.genobit.plot("tree", site=5000)
+IndexError: site=5000 is not a site: the states have 40 sites along 'sites', with indices 0 to 39
+>>> ancestors.genobit.plot(site="x")
+TypeError: site='x' is not the index of a site: give a whole number
+>>> gb.open_plink(5)
+TypeError: path=5 is of type int, expected the path of a file, a list of paths, or a pattern
+>>> gb.to_plink(ds, 5)
+TypeError: to_plink takes a path, not 5 of type int
+>>> gb.concat(["a.bed", "b.bed"])
+TypeError: datasets[0] is of type str, expected a Dataset of genotypes: open a file with
+genobit.open_
+>>> gb.concat({"a": ds})
+TypeError: concat takes a list of Datasets, such as concat([a, b])
+>>> ds.genobit.sel(variants="chr1").genobit.ld().genobit.plot(genes=["LCT"])
+TypeError: genes= holds 'LCT': give a GFF3 file, or a table with the columns contig, start, end
+>>> dosages.genobit.grm()
+ValueError: for haploid calls, ds.assign(call_genotype=d.expand_dims('ploidy', -1))
+>>> aln.genobit.similarity()
+TypeError: needs booleans or 0 and 1: compare them, such as da == 'A'
+>>> gb.sample_expression().genobit.kendall(dim="samples")
+ValueError: they have 'gene', 'sample'; did you mean 'sample'?
+>>> ds.genobit.epistasis(np.full(12, np.nan))
+ValueError: missing in all 12 samples: join a table that has it with ds.genobit.join(table)
+>>> gb.measurements(np.ones((3, 4)))
+TypeError: pd.DataFrame(values, genes, samples)
+"""
 
 
 def ancestors() -> xr.Dataset:
@@ -529,12 +290,9 @@ def populations() -> xr.Dataset:
     return ds().assign(sample_population=("samples", ["FIN", "GBR"] * 6))
 
 
-@pytest.mark.parametrize("mistake", VALUES)
-def test_wrong_value__is_answered_with_a_remedy(mistake: str) -> None:
-    typed, kind, words = VALUES[mistake]
-    with pytest.raises(kind) as found:
-        typed()
-    assert words in str(found.value)
+@answered(VALUES)
+def test_wrong_value__is_answered_with_a_remedy(typed: str, kind: str, words: str) -> None:
+    assert words in str(error_of(typed, kind))
 
 
 def test_remedy_for_dosages__gives_the_calls() -> None:
@@ -593,14 +351,12 @@ def test_flag__takes_numbers_that_are_true_or_false(value: Any) -> None:
     assert ds().genobit.pca(2, count_monomorphic=value).sizes["components"] == 2
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_mistake__is_answered_in_our_words(mistake: str) -> None:
-    typed, kind, words = MISTAKES[mistake]
-    with pytest.raises(kind) as found:
-        typed()
-    assert words in str(found.value)
-    assert found.value.__cause__ is None
-    assert found.value.__context__ is None or kind is AttributeError
+@answered(MISTAKES)
+def test_mistake__is_answered_in_our_words(typed: str, kind: str, words: str) -> None:
+    found = error_of(typed, kind)
+    assert words in str(found)
+    assert found.__cause__ is None
+    assert found.__context__ is None or kind == "AttributeError"
 
 
 def every_call() -> list[tuple[str, Any]]:
