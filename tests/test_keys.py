@@ -26,7 +26,7 @@ from dask.callbacks import Callback
 import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.data.estimates import NOT_ESTIMATED
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import layer_name
 from tests.helpers.bgen_files import random_probabilities
 from tests.helpers.bgen_files import write as write_bgen
 from tests.helpers.cases import (

@@ -52,7 +52,7 @@ class CodedText:
         """Return a lazy array in chunks of ``sites``; the text is not copied."""
         import dask.array as da
 
-        from genobit.engine.schedule.names import layer_name
+        from genobit.engine.schedule.graphs import layer_name
 
         name = layer_name(self.name, sites, self.decoded)
         meta = np.empty((0, 0), self.dtype)

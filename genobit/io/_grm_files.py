@@ -19,7 +19,7 @@ from genobit.data.labels import first_difference, text
 from genobit.engine.files import READ, local_path
 from genobit.engine.options import get_options
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from genobit.data.coded_text import CodedText, text_of
 from genobit.data.guards.bounded import GZIP
 from genobit.engine.files import local_path
 from genobit.engine.own_words import own_words
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import layer_name
 from genobit.io.alignment_files._layouts import (
     format_of,
     read_clustal,

@@ -14,7 +14,7 @@ from genobit.data import columns as table_columns
 from genobit.data.labels import text
 from genobit.engine.own_words import own_words
 from genobit.engine.schedule.dask_private import Task
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 from genobit.engine.spelling import did_you_mean
 from genobit.io.tables import frame_of
 

@@ -17,7 +17,7 @@ from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.extras import require
 from genobit.engine.files import local_path
 from genobit.engine.own_words import own_words
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io._chunks import Rows, file_behind, stamp_of, variant_chunks
 from genobit.io._plink_text import variant_variables, without_skipped

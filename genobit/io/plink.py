@@ -15,7 +15,7 @@ from genobit.data import model, packer
 from genobit.engine.bits.layout import Layout, words_for
 from genobit.engine.files import address, is_address, local_path
 from genobit.engine.own_words import own_words
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import layer_name
 from genobit.engine.schedule.packing import DaskPlanes, pack_file, row_chunk
 from genobit.io import _remote
 from genobit.io._chunks import Rows, file_behind, stamp_of, variant_chunks

@@ -28,8 +28,7 @@ from genobit.engine.files import disk_full_named, local_path
 from genobit.engine.own_words import own_words
 from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import LOCK, MANIFEST, Checkpoint, digest, digest_of_inputs
-from genobit.engine.schedule.graphs import at_a_time
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import at_a_time, named_layer
 from genobit.io._result_chunks import as_chunks
 
 if TYPE_CHECKING:

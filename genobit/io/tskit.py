@@ -17,7 +17,7 @@ from genobit.engine.extras import require
 from genobit.engine.files import local_path
 from genobit.engine.options import require_fits
 from genobit.engine.own_words import own_words
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import layer_name
 from genobit.engine.schedule.tiles import from_reader
 from genobit.io._chunks import stamp_of, variant_chunks
 

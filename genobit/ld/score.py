@@ -15,7 +15,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 from genobit.engine.schedule.tiles import as_rows, ordered
 
 if TYPE_CHECKING:

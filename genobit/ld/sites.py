@@ -30,7 +30,7 @@ from genobit.data.coded_text import coded, in_sites
 from genobit.engine.bits.layout import CALLED, Layout, words_for
 from genobit.engine.options import get_options
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 from genobit.engine.schedule.passes import by_sites
 from genobit.engine.spelling import did_you_mean
 from genobit.ld import matrix as ld

@@ -14,7 +14,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.schedule.computing import one_blas_thread
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 from genobit.engine.schedule.pair_sums import SampleChunks, planes_of, sample_sums
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.schedule.dask_private import List, Task, TaskRef
-from genobit.engine.schedule.graphs import Key
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import Key, named_layer
 from genobit.engine.schedule.packing import stack_of
 from genobit.engine.schedule.tiles import joined, ordered, whole_rows
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from genobit.engine.bits.layout import words_for
 from genobit.engine.schedule.checkpoints import Passes
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 from genobit.engine.schedule.packing import row_chunk
 from genobit.engine.schedule.tiles import whole_rows
 

@@ -12,7 +12,7 @@ import dask.array as da
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import layer_name
 from genobit.engine.schedule.tiles import from_reader
 
 if TYPE_CHECKING:

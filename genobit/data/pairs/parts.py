@@ -16,8 +16,7 @@ from genobit.engine.files import disk_full_named
 from genobit.engine.schedule.batches import in_groups
 from genobit.engine.schedule.checkpoints import TEMPORARY, digest, digest_of_chunks
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.graphs import at_a_time
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import at_a_time, named_layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -27,12 +27,11 @@ from dask.delayed import Delayed
 
 from genobit.engine.options import get_options
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.graphs import at_a_time
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import at_a_time, named_layer
 from genobit.engine.schedule.tiles import whole_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from dask.highlevelgraph import HighLevelGraph
 

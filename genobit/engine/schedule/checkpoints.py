@@ -29,8 +29,7 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from genobit.engine.files import WRITE, disk_full_named, local_path
 from genobit.engine.options import require_fits
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.graphs import Tasks
-from genobit.engine.schedule.names import as_bytes, layer_name, named_layer
+from genobit.engine.schedule.graphs import Tasks, as_bytes, layer_name, named_layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -13,8 +13,7 @@ import numpy as np
 from genobit.engine.bits.layout import CALLED, Layout, words_for
 from genobit.engine.options import get_options
 from genobit.engine.schedule.dask_private import Task, TaskRef
-from genobit.engine.schedule.graphs import Grid, full
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import Grid, full, named_layer
 from genobit.engine.schedule.tiles import joined
 
 if TYPE_CHECKING:

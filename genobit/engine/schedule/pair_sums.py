@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.graphs import sources
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer, sources
 from genobit.engine.schedule.pair_tasks import Chain, PairTasks, Steps
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ import dask.array as da
 
 from genobit.engine.schedule.computing import in_this_process, threads
 from genobit.engine.schedule.dask_private import List, Task, TaskRef
-from genobit.engine.schedule.graphs import Grid, Sources, Tasks, full
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import Grid, Sources, Tasks, full, layer_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,7 +10,7 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from genobit.engine.bits.layout import CALLED, PREFIX, Layout, require_sound, tail_mask, words_for
 from genobit.engine.schedule.packing import DaskPlanes, named
-from genobit.engine.schedule.tiles import joined
+from genobit.engine.schedule.tiles import held_blocks, joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,8 @@ def sound(plane: da.Array, layout: Layout, name: str) -> da.Array:
 
     Chunks that are in memory, as after ``persist``, are checked at once.
     """
-    held = _held(plane)
-    if held is not None:
+    held = held_blocks(plane)
+    if len(held) == plane.npartitions:
         edges = np.cumsum([0, *plane.chunks[0]])
         for (i, j), words in held.items():
             last = j == plane.numblocks[1] - 1
@@ -47,15 +47,6 @@ def sound(plane: da.Array, layout: Layout, name: str) -> da.Array:
         layout=layout,
         plane=PREFIX + name,
     )
-
-
-def _held(array: da.Array) -> dict[tuple[int, int], NDArray[np.uint64]] | None:
-    """Return the chunks by place if the graph holds all of them, else None."""
-    layer = array.dask.layers.get(array.name)
-    if not isinstance(layer, MaterializedLayer):
-        return None
-    blocks = {key[1:]: getattr(task, "value", task) for key, task in layer.items()}
-    return blocks if all(isinstance(block, np.ndarray) for block in blocks.values()) else None
 
 
 def _sound(

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
+from dask.highlevelgraph import MaterializedLayer
 
 from genobit.engine.bits.layout import CALLED, Layout
 from genobit.engine.schedule.computing import compute, in_this_process
 from genobit.engine.schedule.dask_private import DataNode, List, TaskRef
-from genobit.engine.schedule.graphs import Grid, Sources, full, sources, upper
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import Grid, Sources, full, named_layer, sources, upper
 from genobit.engine.schedule.written_once import Place, is_square
 from genobit.engine.schedule.written_once import square as written_square
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from dask.highlevelgraph import HighLevelGraph
     from numpy.typing import DTypeLike, NDArray
 
@@ -48,6 +46,19 @@ def in_chunks(array: NDArray[Any], rows: int) -> da.Array:
     sizes = tuple(min(rows, n - start) for start in range(0, max(n, 1), rows))
     name, graph = named_layer("genobit-rows", _parts, array, rows)
     return da.Array(graph, name, (sizes, array.shape[1:]), array.dtype)
+
+
+def held_blocks(array: da.Array) -> dict[tuple[int, ...], NDArray[Any]]:
+    """Return the chunks that the graph itself holds, as after ``persist``, by their places.
+
+    dask would take 0.2 ms for each.
+    """
+    layer = array.dask.layers.get(array.name)
+    if not isinstance(layer, MaterializedLayer):
+        return {}
+    # All keys of a materialized layer are its own.
+    blocks = {key[1:]: getattr(node, "value", node) for key, node in layer.items()}
+    return {place: block for place, block in blocks.items() if isinstance(block, np.ndarray)}
 
 
 def from_reader(source: Any, chunks: Any, name: str | None = None) -> da.Array:

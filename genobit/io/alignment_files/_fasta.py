@@ -16,7 +16,7 @@ import numpy as np
 from genobit.data.coded_text import CodedText
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import layer_name
 from genobit.io.alignment_files._rows import (
     CONTROL,
     FOREIGN_GAPS,

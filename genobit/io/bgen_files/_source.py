@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from genobit.engine.schedule.names import layer_name
+from genobit.engine.schedule.graphs import layer_name
 from genobit.io._chunks import Rows, row_chunks, stamp_of
 from genobit.io.bgen_files._genotypes import NONE, PloidyError, fault_of, stored_bytes
 from genobit.io.bgen_files._header import Header, parse_variant

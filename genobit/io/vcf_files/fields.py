@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.engine.options import require_fits
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 from genobit.engine.spelling import did_you_mean
 from genobit.io._filters import attributes
 from genobit.io.kernels import vcf_fields

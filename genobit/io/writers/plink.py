@@ -14,7 +14,7 @@ from genobit.engine.bits.layout import Layout
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.own_words import own_words
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 from genobit.engine.schedule.packing import row_chunk
 from genobit.engine.schedule.tiles import as_rows, joined, ordered
 from genobit.io._grm_files import require_digits

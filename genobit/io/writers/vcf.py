@@ -13,7 +13,7 @@ from genobit.data import labels, layouts, model
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.own_words import own_words
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import named_layer
 from genobit.io._filters import filter_lines
 from genobit.io.writers import _checks
 from genobit.io.writers._checks import require_dataset

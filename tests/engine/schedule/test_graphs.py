@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from genobit.engine.schedule import tiles
-from genobit.engine.schedule.graphs import Grid, Tasks
-from genobit.engine.schedule.names import named_layer
+from genobit.engine.schedule.graphs import Grid, Tasks, named_layer
 from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
 from genobit.engine.schedule.pair_tasks import layer_of
 
