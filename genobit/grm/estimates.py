@@ -51,9 +51,9 @@ def unrelated(call: Call) -> Estimate:
     pairs = call.data.genobit.grm_pairs(threshold=0.0, autosomes=call["autosomes"])
     what = f"all pairs of {n:,} samples, {sum(samples.variants):,} variants"
     held = _held(_tile_costs(samples))
-    return estimate(
-        what, packing + n * n / 2 * sum(samples.variants) / machine.RELATED, pairs.tasks, held, n
-    )
+    rate = machine.counted(machine.RELATED, "ternary")
+    seconds = packing + n * n / 2 * sum(samples.variants) / rate
+    return estimate(what, seconds, pairs.tasks, held, n)
 
 
 def crossproduct(call: Call) -> Estimate:
@@ -61,7 +61,8 @@ def crossproduct(call: Call) -> Estimate:
     result, (samples, packing) = call.result(), _samples(call)
     n, variants = sum(samples.tiles), sum(samples.variants)
     what = f"all pairs of {n:,} samples, {variants:,} variants"
-    return lazy(what, result, packing + n * n / 2 * variants / machine.CROSSPRODUCTS)
+    rate = machine.counted(machine.CROSSPRODUCTS, "ternary")
+    return lazy(what, result, packing + n * n / 2 * variants / rate)
 
 
 def _samples(call: Call) -> tuple[SampleChunks, float]:
@@ -75,6 +76,8 @@ def _samples(call: Call) -> tuple[SampleChunks, float]:
 def _seconds(method: str, samples: SampleChunks) -> float:
     n, variants = sum(samples.tiles), sum(samples.variants)
     rate = machine.GRM_PRODUCTS[method]
+    if method in BY_BITS:
+        rate = machine.counted(rate, "ternary")
     if len(samples.planes) > 2 and method not in COUNTED:
         rate = min(rate, machine.GRM_WEIGHTED)
     return n * n / 2 * variants / rate

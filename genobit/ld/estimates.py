@@ -151,7 +151,9 @@ def _sites(call: Call) -> Estimate:
 def _seconds(own: Genotypes, pairs: float, statistic: str = "r2") -> float:
     """Return the seconds of a statistic of pairs of variants on one core."""
     each = machine.LD_EM if statistic.endswith("_em") else machine.LD_PAIR
-    rate = machine.LD_PRODUCTS[own.layout.kind, own.missing]
+    kind = own.layout.kind, own.missing
+    product = "ternary" if kind == ("dosage", False) else "and"
+    rate = machine.counted(machine.LD_PRODUCTS[kind], product)
     return own.packing + pairs * (own.layout.bits / rate + each)
 
 

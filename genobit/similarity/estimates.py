@@ -23,5 +23,6 @@ def similarity(call: Call) -> Estimate:
     if other is not None:
         what = f"all pairs of {rows:,} and {columns:,} rows of {bits:,} bits"
     packing = (da.size + (0 if other is None else other.size)) / machine.VALUES_PACKED
-    seconds = packing + pairs * (bits / machine.SIMILARITY_BITS + machine.SIMILARITY_PAIR)
+    rate = machine.counted(machine.SIMILARITY_BITS, "and")
+    seconds = packing + pairs * (bits / rate + machine.SIMILARITY_PAIR)
     return lazy(what, result, seconds, [product_line("and")], held=16 * 1024**2)
