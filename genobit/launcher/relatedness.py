@@ -64,8 +64,10 @@ def relatedness(
 
     Notes
     -----
-    Kinship is KING-robust. Pairs with a kinship below -0.14 are counted in words and not drawn.
-    From 50,000 pairs on, pairs that would lie on each other are drawn once, and the figure says so.
+    Kinship is KING-robust, which needs heterozygous calls. If fewer than 5% of the calls are
+    heterozygous, the figure has a histogram of relationships in place of kinship. Pairs with a
+    kinship below -0.14 are counted in words and not drawn. From 50,000 pairs on, pairs that would
+    lie on each other are drawn once, and the figure says so.
 
     Examples
     --------

@@ -10,6 +10,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 import genobit
+from genobit.grm.plots.paper_kinship import kinship_pairs
+from genobit.grm.plots.relatives import KinshipPlot, draw_relatives
 from genobit.launcher.relatedness import relatedness
 from genobit.pca.plots import paper_scatter
 from genobit.visual.paper.page import INCH, draw_on, page_of, write
@@ -156,3 +158,38 @@ def test_hapmap(shared_data: Path) -> None:
         assert part in text
     assert any("24,402 pairs" in t for t in text)
     assert overlapping(figure) == []
+
+
+def inbred(share: float) -> xr.Dataset:
+    """Lines of which about a share of the calls is heterozygous."""
+    r = np.random.default_rng(2)
+    calls = np.repeat((r.random((2_000, 20)) < r.uniform(0.2, 0.8, (2_000, 1))), 2).astype("i1")
+    calls = calls.reshape(2_000, 20, 2)
+    calls[..., 1] ^= r.random((2_000, 20)) < share
+    return xr.Dataset({"call_genotype": (("variants", "samples", "ploidy"), calls)})
+
+
+@pytest.mark.parametrize("share", [0.0, 0.011, 0.04, 0.07])
+def test_kinship_of_inbred_lines_is_not_counted_into_degrees(share: float) -> None:
+    ds = inbred(share)
+    figure = page_of(relatedness(ds), 180)
+    assert overlapping(figure) == []
+    panel, text = figure.axes[0].child_axes[-1], " ".join(words(figure))
+    het = float(ds.genobit.sample_stats()["het"].mean())
+    note = f"KING kinship needs heterozygous calls (here {het:.1%})"
+    assert (note in text) is (share < 0.05)
+    assert ("degree" in text) is (share > 0.05)
+    assert panel.get_ylabel() == ("KING kinship" if share > 0.05 else "Pairs")
+    if share < 0.05:
+        (bars,) = [c for c in panel.collections if c.get_label() == "Bars"]
+        tops = [path.vertices[:, 1].max() for path in bars.get_paths()]
+        assert sum(tops) == 20 * 19 / 2
+    drawn = draw_relatives(
+        KinshipPlot(
+            kinship_pairs(ds, np.zeros(20, "i8"), 1, autosomes=True),
+            np.zeros(20, "i8"), ["#4a5361"], np.arange(20).astype(str),
+        )
+    )  # fmt: skip
+    on_screen = " ".join(str(text) for part in drawn.Labels for text in part["text"])
+    assert (note in on_screen) is (share < 0.05)
+    assert ("degree" in on_screen) is (share > 0.05)

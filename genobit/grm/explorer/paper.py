@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genobit.grm.plots.paper_kinship import KinshipPairs, draw_kinship
+from genobit.grm.plots.paper_kinship import KinshipPairs, draw_kinship, draw_relationships
 from genobit.grm.plots.paper_matrix import ABOVE, BESIDE, MatrixPanel, draw_matrix, mark_selected
 from genobit.pca.plots.paper_scatter import BELOW, LEFT, draw_scatter, key_of
 from genobit.visual.paper.key import draw_key, key_height
@@ -103,6 +103,9 @@ def _draw(axes: Axes, drawn: Relatedness, key_in: KeyIn) -> None:
     _draw_components(axes, drawn, key, first)
     inner = panel(axes, *second)
     letter(inner, "c", left=_LETTERS - LEFT)
+    if drawn.pairs.doubt:
+        draw_relationships(inner, drawn.matrix.arranged, drawn.pairs.doubt)
+        return
     label = drawn.chosen.name if drawn.chosen.categorical else ""
     draw_kinship(inner, drawn.pairs, drawn.groups, drawn.colours, label)
 

@@ -15,7 +15,10 @@ from genobit.data.autosomes import choose
 from genobit.engine.schedule.batches import in_groups
 from genobit.grm.kinship import DEGREES, shared
 from genobit.grm.pairs import above_diagonal, tile_tasks
+from genobit.grm.plots.kinship import count_pairs, draw_histogram
+from genobit.grm.plots.result import measure_of
 from genobit.visual.paper.page import size_of
+from genobit.visual.paper.plain import draw_plain
 from genobit.visual.paper.texts import Room, block_size, lines_of
 from genobit.visual.style import number
 from genobit.visual.tokens import BANDS, LIGHT, NOTE_PT, OTHER_GROUP
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.data.autosomes import Autosomes
+    from genobit.grm.plots.heatmap import OrderedMatrix
 
 #: Pairs of lower kinship are counted and not drawn: those of different populations.
 FLOOR = -0.14
@@ -43,6 +47,8 @@ NAMES = {
     "third degree": "3rd degree",
     "unrelated": "unrelated",
 }
+#: Least mean heterozygosity at which KING kinship is counted into degrees.
+LEAST_HET = 0.05
 _COVER = 100.0
 
 
@@ -52,7 +58,7 @@ class KinshipPairs:
 
     `first` and `second` are samples, `king` and `ibs0` values: (pairs,). `below` counts the pairs
     below the floor by the groups of their samples: (groups, groups). `without` counts the pairs
-    without kinship.
+    without kinship. `het` is the mean heterozygosity of the samples.
     """
 
     first: np.ndarray
@@ -61,9 +67,19 @@ class KinshipPairs:
     ibs0: np.ndarray
     below: np.ndarray
     without: int
+    het: float
+
+    @property
+    def doubt(self) -> str:
+        """Why the kinship of inbred samples means nothing, "" if it does."""
+        if self.het >= LEAST_HET:
+            return ""
+        return f"KING kinship needs heterozygous calls (here {self.het:.1%})"
 
     def degrees(self) -> dict[str, int]:
-        """Return the number of pairs of each degree, closest degree first."""
+        """Return the number of pairs of each degree, closest degree first; none for inbred ones."""
+        if self.doubt:
+            return {}
         above = [int(np.count_nonzero(self.king > bound)) for bound in DEGREES.values()]
         counts = dict(zip(DEGREES, np.diff(above, prepend=0).tolist(), strict=True))
         counts["unrelated"] += int(self.below.sum())
@@ -118,7 +134,9 @@ def kinship_pairs(
     parts = list(in_groups(keys, graph))
     first, second, king, ibs0 = (np.concatenate([part[k] for part in parts]) for k in range(4))
     below = np.sum([part.below for part in parts], axis=0)
-    return KinshipPairs(first, second, king, ibs0, below, sum(part.without for part in parts))
+    without = sum(part.without for part in parts)
+    het = float(np.nanmean(ds.genobit.sample_stats(autosomes=autosomes)["het"]))
+    return KinshipPairs(first, second, king, ibs0, below, without, het)
 
 
 @dataclass(frozen=True)
@@ -176,6 +194,15 @@ def draw_kinship(
     axes.set_yticks(np.arange(6) / 10)
     axes.set_xlabel("Share of variants with IBS = 0")
     axes.set_ylabel("KING kinship")
+
+
+def draw_relationships(axes: Axes, arranged: OrderedMatrix, note: str) -> None:
+    """Draw the histogram of relationships in place of kinship, which the note explains."""
+    counted = count_pairs(arranged.pairs, measure_of(arranged.matrix))
+    draw_plain(axes, draw_histogram(counted))
+    lines = lines_of([note], size_of(axes)[0])
+    axes.set_title("\n".join(lines), fontsize=NOTE_PT, fontweight="normal", color=LIGHT.slate)
+    axes.set(xlabel=counted.measure.name[:1].upper() + counted.measure.name[1:], ylabel="Pairs")
 
 
 def _marks(axes: Axes, pairs: KinshipPairs, groups: np.ndarray, n_groups: int) -> _Marks:
@@ -271,10 +298,11 @@ def _notes(pairs: KinshipPairs, label: str, *, thinned: bool) -> list[str]:
 
 def _write_notes(axes: Axes, room: Room, notes: list[str]) -> None:
     """Write the notes in the lower left corner if no mark is there, else above the axes."""
-    if not notes:
+    lines = lines_of(notes, max(0.45 * room.width, 22.0))
+    if not lines:
         return
     low, high = axes.get_ylim()
-    inside = "\n".join(lines_of(notes, max(0.45 * room.width, 22.0)))
+    inside = "\n".join(lines)
     ends = np.array([0.0, (DEGREES["third degree"] - low) / (high - low) * room.height])
     boxes = _candidates(room.width, ends, *block_size(inside, NOTE_PT), (0.0, 0.0))
     boxes = boxes[room.allowed(boxes)]

@@ -126,7 +126,8 @@ def draw_relatives(shown: KinshipPlot, selected: Sequence[int] = ()) -> hv.Overl
     every = np.arange(len(shown.pairs.king))
     cloud = shown.dots(every if shown.many else every[~shown.related])
     relatives = np.empty(0, "i8") if shown.many else every[shown.related]
-    overlay = _bands(ylim) * _points(shown, cloud, "Others").opts(size=2.5, line_color=None)
+    bands = _bands(ylim if not shown.pairs.doubt else (np.inf, np.inf))
+    overlay = bands * _points(shown, cloud, "Others").opts(size=2.5, line_color=None)
     overlay *= _points(shown, relatives, "Relatives").opts(
         size=7, line_color=LIGHT.ink, line_width=0.8, tools=[_hover()]
     )
@@ -190,6 +191,8 @@ def _hover() -> HoverTool:
 
 def _degrees(shown: KinshipPlot) -> hv.Labels:
     counts = shown.pairs.degrees()
+    if not counts:
+        return _labels([], "right", "middle", LIGHT.ink)
     bounds = [TOP, *list(DEGREES.values())[:-1]]
     right = shown.limits[0][1]
     written = [
@@ -201,7 +204,7 @@ def _degrees(shown: KinshipPlot) -> hv.Labels:
 
 def _left_out(shown: KinshipPlot, n_dots: int) -> hv.Labels:
     """Write what the picture leaves out."""
-    notes, below = [], int(shown.pairs.below.sum())
+    notes, below = [shown.pairs.doubt] if shown.pairs.doubt else [], int(shown.pairs.below.sum())
     if below:
         notes.append(f"{number(below, 'pair')} below {FLOOR:g}".replace("-", "−"))
     if shown.pairs.without:

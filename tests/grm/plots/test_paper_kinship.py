@@ -47,8 +47,9 @@ def pairs_at(king: list[float], ibs0: list[float], below: int = 0, without: int 
     n = len(king)
     counts = np.array([[0, below], [0, 0]])
     return KinshipPairs(
-        np.zeros(n, "i4"), np.ones(n, "i4"), np.array(king), np.array(ibs0, "f4"), counts, without
-    )
+        np.zeros(n, "i4"), np.ones(n, "i4"), np.array(king), np.array(ibs0, "f4"), counts, without,
+        het=0.3,
+    )  # fmt: skip
 
 
 def axes_of(pairs: KinshipPairs, label: str = "", width: float = 60):  # type: ignore[no-untyped-def]
