@@ -186,8 +186,6 @@ TypeError: ds.genobit.filter(): founders='no' is not True or False
 TypeError: ds.genobit.ld(): phased='no' is not True or False or None
 >>> ds.genobit.ld().genobit.plot().savefig("x.pdf")
 AttributeError: figure has no method 'savefig'; did you mean 'save(path)'?
->>> ds.genobit.ld().genobit.plot().save("x.pdf", dpi=300)
-TypeError: figure.save() has no argument 'dpi'; did you mean 'figure.save(path, width_mm=...)'?
 >>> ds.genobit.ld_pairs(lead="rs1")
 TypeError: has no argument 'lead'; did you mean 'variants'?
 >>> ds.genobit.kendall_pairs(pvalue=0.05)

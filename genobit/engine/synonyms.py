@@ -57,7 +57,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "lead": ("variants",),
     "savefig": ("save(path)",),
     "write_image": ("save(path)",),
-    "dpi": ("figure.save(path, width_mm=...)",),
     "q": ("fdr",),
     "axis": ("dim",),
     "verbose": ("progress",),

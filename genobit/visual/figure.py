@@ -116,7 +116,9 @@ class Figure(SuggestsNames):
 
         return paper_of_hv(self.hv)
 
-    def to_matplotlib(self, width_mm: float = 180.0) -> Any:
+    def to_matplotlib(
+        self, width_mm: float = 180.0, *, notes: bool = True, letters: bool = True
+    ) -> Any:
         """Return the print version as a matplotlib figure.
 
         Parameters
@@ -124,6 +126,10 @@ class Figure(SuggestsNames):
         width_mm
             Width of the page in millimetres: 20 to 1,000. Journals print columns of 85 to 90 mm
             and pages of 170 to 180 mm. The height follows from the picture.
+        notes
+            Whether the figure states what it shows and leaves out, which may also be in its legend.
+        letters
+            Whether panels have letters.
 
         Returns
         -------
@@ -144,25 +150,37 @@ class Figure(SuggestsNames):
         """
         from genobit.visual.paper import page
 
-        return page.page_of(self.paper(), width_mm)
+        parts = {"notes": notes, "letters": letters}
+        hidden = frozenset(part for part, shown in parts.items() if not shown)
+        return page.page_of(self.paper(), width_mm, hidden)
 
-    def save(self, path: str | os.PathLike[str], *, width_mm: float = 180.0) -> Path:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        width_mm: float = 180.0,
+        dpi: int = 300,
+        notes: bool = True,
+        letters: bool = True,
+    ) -> Path:
         """Write the figure to a file, and return its absolute path.
 
         Parameters
         ----------
         path
             Path of a file that ends in .pdf, .svg, .png or .html. PDF and SVG keep text as text.
-            PNG has 300 pixels per inch. The HTML page is interactive and needs no network. An
-            existing file is replaced: figures are drawn many times, and again from their data.
-        width_mm
-            Width of PDF, SVG and PNG in millimetres, as for `to_matplotlib`.
+            The HTML page is interactive and needs no network. An existing file is replaced:
+            figures are drawn many times, and again from their data.
+        width_mm, notes, letters
+            As for `to_matplotlib`; HTML does not use them.
+        dpi
+            Pixels per inch of PNG, and of images inside of PDF and SVG: 50 to 2,400.
 
         Raises
         ------
         ValueError
-            For an unknown file ending, for a width outside 20 to 1,000 mm, or for HTML without
-            ``hv``.
+            For an unknown file ending, for a width outside 20 to 1,000 mm, for a ``dpi`` outside 50
+            to 2,400, or for HTML without ``hv``.
         ModuleNotFoundError
             If matplotlib is not installed. HTML does not need it.
 
@@ -184,13 +202,16 @@ class Figure(SuggestsNames):
                 f"a figure cannot be saved as {target.name!r}; end the name with "
                 f"{', '.join(_PAPERS)} or .html"
             )
+        if not 50 <= dpi <= 2_400:
+            raise ValueError(f"dpi is {dpi}; use 50 to 2,400 pixels per inch")
         with replacing(target, overwrite=True) as (new,):
             if ending == ".html":
                 new.write_text(page_of(self.hv, target.stem), encoding="utf-8")
             else:
                 from genobit.visual.paper import page
 
-                page.write(self.to_matplotlib(width_mm), new, ending.removeprefix("."))
+                figure = self.to_matplotlib(width_mm, notes=notes, letters=letters)
+                page.write(figure, new, ending.removeprefix("."), dpi)
         return target
 
     def show(self) -> None:

@@ -15,7 +15,7 @@ from genobit.kendall.plots.communities import BUBBLES, CommunityLayout, gather, 
 from genobit.kendall.plots.paper_names import Names, write_name
 from genobit.visual.paper.labels import Obstacles, leader, place_labels
 from genobit.visual.paper.page import MARGIN, size_of
-from genobit.visual.paper.texts import text_size, wrapped, write_text
+from genobit.visual.paper.texts import lines_of, text_size, write_text
 from genobit.visual.style import number
 from genobit.visual.tokens import LIGHT
 
@@ -58,7 +58,7 @@ class Bubbles:
         )
         if missing := left_out(links, len(self.drawn)):
             text += f". {missing}"
-        return wrapped(text, width - 2 * MARGIN)
+        return lines_of([text], width - 2 * MARGIN)
 
     def _foot(self, width: float) -> float:
         lines = len(self.note(width))

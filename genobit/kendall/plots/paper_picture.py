@@ -18,7 +18,7 @@ from genobit.kendall.plots.paper_places import apart, ends_of, into_box, shape_o
 from genobit.kendall.plots.paper_zones import LINE, Cell, has_large, zones_of
 from genobit.visual.paper.labels import Obstacles, leader, place_labels
 from genobit.visual.paper.page import MARGIN, size_of
-from genobit.visual.paper.texts import text_size, wrapped
+from genobit.visual.paper.texts import lines_of, text_size
 from genobit.visual.style import number
 from genobit.visual.tokens import LIGHT, OTHER_GROUP
 
@@ -149,7 +149,7 @@ class Picture:
 
     def note(self, width: float) -> list[str]:
         """Return what the picture shows and leaves out, in lines."""
-        return wrapped(in_words(self.links, self.kept, self.groups), width - 2 * MARGIN)
+        return lines_of([in_words(self.links, self.kept, self.groups)], width - 2 * MARGIN)
 
     @property
     def pixels(self) -> bool:

@@ -14,7 +14,7 @@ from genobit.ld.plots.paper_map import colour_bar, draw_square, draw_triangle
 from genobit.ld.plots.paper_text import LINE, beside_apex
 from genobit.ld.plots.result import axis_label, computed
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
-from genobit.visual.paper.texts import hinted_width, wrapped
+from genobit.visual.paper.texts import hinted_width, lines_of
 from genobit.visual.style import megabases
 from genobit.visual.tokens import BASE_PT, LIGHT, NOTE_PT
 
@@ -135,7 +135,7 @@ class _Map:
         lines = None if square else beside_apex(texts, half)
         beside = lines is not None
         if lines is None:
-            lines = wrapped("; ".join(texts), width - 2 * MARGIN)
+            lines = lines_of([". ".join(texts)], width - 2 * MARGIN)
         room = 0.0 if beside else LINE * len(lines) + (1.5 if square else 1.0)
         # The axis of a square is below it, and genes have an axis of their own.
         over = 0.0 if self.roof is None else self.roof.height(across)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genobit.visual.paper.texts import hinted_width, wrapped
+from genobit.visual.paper.texts import hinted_width, lines_of
 
 #: Height of a line of notes in millimetres.
 LINE = 2.7
@@ -19,7 +19,7 @@ def beside_apex(texts: list[str], half: float) -> list[str] | None:
     if not texts:
         return []
     for share in range(90, 30, -5):
-        lines = [line for text in texts for line in wrapped(text, half * share / 100)]
+        lines = lines_of(texts, half * share / 100)
         heights = [(k + 1) * LINE for k in range(len(lines))]
         rooms = [half - height - _GAP for height in reversed(heights)]
         if all(hinted_width(line) <= room for line, room in zip(lines, rooms, strict=True)):

@@ -15,7 +15,7 @@ from genobit.ld.plots.paper_text import LINE
 from genobit.ld.plots.result import DIMS, computed
 from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
 from genobit.visual.paper.plain import draw_plain, paper_of
-from genobit.visual.paper.texts import wrapped
+from genobit.visual.paper.texts import lines_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def paper_track(
 
     def above(width: float) -> tuple[list[str], float]:
         across = width - _BESIDE - _RIGHT - 2 * MARGIN
-        lines = wrapped("; ".join([title, *roof.notes(across)]), width - 2 * MARGIN)
+        lines = lines_of([". ".join([title, *roof.notes(across)])], width - 2 * MARGIN)
         return lines, LINE * len(lines) + 1.0 + roof.height(across)
 
     def height(width: float) -> float:

@@ -12,16 +12,11 @@ from genobit.ld.plots.paper_genes import evenly
 from genobit.ld.plots.paper_ld import write_lines
 from genobit.ld.plots.paper_map import colour_bar, draw_triangle
 from genobit.ld.plots.paper_text import LINE
-from genobit.ld.plots.region_association import (
-    draw_association,
-    panel_letter,
-    place_texts,
-    significance_note,
-)
+from genobit.ld.plots.region_association import draw_association, place_texts, significance_note
 from genobit.ld.plots.region_layout import Layout, fitting, lay_out
 from genobit.ld.plots.region_tracks import draw_connectors, draw_genes
 from genobit.ld.plots.result import computed
-from genobit.visual.paper.page import MARGIN, Paper, panel, size_of
+from genobit.visual.paper.page import MARGIN, Paper, letter, panel, size_of
 from genobit.visual.paper.texts import hinted_width
 from genobit.visual.pixels import AGGREGATES
 from genobit.visual.style import number
@@ -178,7 +173,7 @@ def _draw(
     if genes is None:
         del tops[1]
     for text, top in zip("abc", tops, strict=False):
-        panel_letter(axes, text, top)
+        letter(axes, text, MARGIN / 2, -top, va="top")
 
 
 def _triangle(

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from genobit.ld.plots.region_layout import LEAD, MARK, NO_VALUE, ROW, TITLE, Layout, short_name
 from genobit.ld.plots.region_tracks import name_positions
-from genobit.visual.paper.page import MARGIN, panel, size_of
+from genobit.visual.paper.page import MARGIN, panel
 from genobit.visual.paper.texts import hinted_width
 from genobit.visual.tokens import (
     AXIS_PT,
@@ -18,7 +18,6 @@ from genobit.visual.tokens import (
     LIGHT,
     NOTE_PT,
     OUTLINE_PT,
-    PANEL_PT,
     TITLE_PT,
 )
 
@@ -270,17 +269,3 @@ def _draw_legend(axes: Axes, layout: Layout) -> None:
                 clip_on=False,
             )
             legend.text(x + MARK - 0.8, y, text, va="center_baseline", fontsize=NOTE_PT)
-
-
-def panel_letter(axes: Axes, text: str, top: float) -> None:
-    """Write the letter of a panel at the left margin, in millimetres from the top of the page."""
-    width, height = size_of(axes)
-    axes.text(
-        MARGIN / 2 / width,
-        1 - top / height,
-        text,
-        transform=axes.transAxes,
-        fontsize=PANEL_PT,
-        fontweight="bold",
-        va="top",
-    )

@@ -10,7 +10,7 @@ import numpy as np
 from genobit.ld.plots.genes import LANES, label_lanes
 from genobit.ld.plots.paper_text import LINE, beside_apex
 from genobit.visual.paper.page import MARGIN
-from genobit.visual.paper.texts import hinted_width, wrapped
+from genobit.visual.paper.texts import hinted_width, lines_of
 from genobit.visual.style import WIDTH, number, shortened
 from genobit.visual.tokens import BASE_PT
 
@@ -115,7 +115,7 @@ def lay_out(view: RegionView, notes: list[str], width: float) -> Layout:
     )
     notes = [*notes, *tracks.notes]
     beside = beside_apex(notes, across / 2)
-    below = wrapped("; ".join(notes), width - 2 * MARGIN) if beside is None else []
+    below = lines_of([". ".join(notes)], width - 2 * MARGIN) if beside is None else []
     bottom = tracks.map_top + across / 2 + (1.0 + LINE * len(below) if below else 0.0)
     return Layout(
         **vars(tracks),

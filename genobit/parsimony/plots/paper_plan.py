@@ -12,7 +12,7 @@ from genobit.parsimony.plots.paper_layout import (
     page_height,
 )
 from genobit.visual.paper.page import MARGIN
-from genobit.visual.paper.texts import wrapped
+from genobit.visual.paper.texts import lines_of
 from genobit.visual.style import number
 
 
@@ -40,7 +40,7 @@ def plan(content: Content, width: float, pitch: float) -> Plan:
     labels = label_branches(content, placed)
     columns = [content.column_note] if placed.columns and content.column_note else []
     words = " ".join([*content.notes, *columns, *_left_out(content, placed, labels)])
-    notes = wrapped(words, width - 2 * MARGIN)
+    notes = lines_of([words], width - 2 * MARGIN)
     return Plan(content, placed, labels, notes, content.states is not None and not placed.focus)
 
 

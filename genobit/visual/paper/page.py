@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
 from genobit.visual.style import printable
-from genobit.visual.tokens import AXIS_PT, BASE_PT, FONTS, LIGHT, NOTE_PT, TITLE_PT
+from genobit.visual.tokens import AXIS_PT, BASE_PT, FONTS, LIGHT, NOTE_PT, PANEL_PT, TITLE_PT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +79,15 @@ def style() -> AbstractContextManager[None]:
     return mpl.rc_context(_STYLE)  # type: ignore[arg-type]
 
 
+#: Parts that a page leaves out.
+_HIDDEN: ContextVar[frozenset[str]] = ContextVar("hidden", default=frozenset())
+
+
+def shows(part: str) -> bool:
+    """Return whether the page has its "notes", or its "letters" of panels."""
+    return part not in _HIDDEN.get()
+
+
 @dataclass(frozen=True)
 class Paper:
     """The form of a plot for papers.
@@ -91,8 +101,16 @@ class Paper:
     whole: bool = False
 
 
-def page_of(paper: Paper, width_mm: float) -> Figure:
-    """Return a matplotlib figure of this width with the form drawn on it."""
+def page_of(paper: Paper, width_mm: float, hidden: frozenset[str] = frozenset()) -> Figure:
+    """Return a matplotlib figure of this width with the form drawn on it, but for some parts."""
+    token = _HIDDEN.set(hidden)
+    try:
+        return _page_of(paper, width_mm)
+    finally:
+        _HIDDEN.reset(token)
+
+
+def _page_of(paper: Paper, width_mm: float) -> Figure:
     if not 20 <= width_mm <= 1000:
         raise ValueError(f"width_mm is {width_mm}; use 20 to 1,000 millimetres")
     size = width_mm / INCH, paper.height(width_mm) / INCH
@@ -145,12 +163,12 @@ def family() -> list[str]:
     return list(dict.fromkeys([str(get_font(path).family_name), FONTS[-1]]))
 
 
-def write(figure: Figure, target: Path, suffix: str) -> None:
-    """Write a figure as PDF, SVG or PNG."""
+def write(figure: Figure, target: Path, suffix: str, dpi: int = DPI) -> None:
+    """Write a figure as PDF, SVG or PNG, with ``dpi`` pixels an inch in images."""
     # Without dates, a figure drawn twice is the same file.
     dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
     with style():
-        figure.savefig(target, format=suffix, metadata=dated[suffix])
+        figure.savefig(target, format=suffix, dpi=dpi, metadata=dated[suffix])
 
 
 def png(figure: Figure) -> bytes:
@@ -200,10 +218,12 @@ def stacked(*papers: Paper) -> Paper:
     return Paper(draw, height, whole=True)
 
 
-def letter(axes: Axes, text: str, left: float = -8.0, above: float = 2.0) -> None:
+def letter(
+    axes: Axes, text: str, left: float = -8.0, above: float = 2.0, va: str = "baseline"
+) -> None:
     """Write the letter of a panel, in millimetres from its upper left corner."""
-    from genobit.visual.tokens import PANEL_PT
-
+    if not shows("letters"):
+        return
     axes.annotate(
         text,
         (0, 1),
@@ -212,5 +232,5 @@ def letter(axes: Axes, text: str, left: float = -8.0, above: float = 2.0) -> Non
         textcoords="offset points",
         fontsize=PANEL_PT,
         fontweight="bold",
-        va="baseline",
+        va=va,
     )

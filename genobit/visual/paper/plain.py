@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from genobit.visual.paper.marks import DRAWN, Look
-from genobit.visual.paper.page import INCH, Paper, size_of
+from genobit.visual.paper.page import INCH, Paper, shows, size_of
 from genobit.visual.paper.table import draw_table
 from genobit.visual.tokens import NOTE_PT
 
@@ -151,7 +151,7 @@ def _plain_numbers(axis: Any) -> None:
 
 def _texts(axes: Axes, picture: Any, options: dict[str, Any]) -> None:
     title = str(options.get("title", "")).strip()
-    if title:
+    if title and shows("notes"):
         axes.set_title(_wrapped(title, size_of(axes)[0]), fontweight="bold")
     first = _elements(picture)[0]
     for k, name in enumerate(("x", "y")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from contextlib import nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from genobit.visual.paper.page import INCH, family, style
+from genobit.visual.paper.page import INCH, family, shows, style
 from genobit.visual.style import number, printable
 from genobit.visual.tokens import BASE_PT, LIGHT, NOTE_PT
 
@@ -119,7 +119,7 @@ def wrapped(text: str, width: float, size: float = NOTE_PT, *, bold: bool = Fals
     ['one two', 'three']
     """
     lines: list[str] = []
-    for word in text.split():
+    for word in _words(text):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and hinted_width(longer, size, bold=bold) <= width:
             lines[-1] = longer
@@ -128,16 +128,24 @@ def wrapped(text: str, width: float, size: float = NOTE_PT, *, bold: bool = Fals
     return lines
 
 
-def lines_of(texts: Sequence[str], width: float, size: float = NOTE_PT) -> list[str]:
-    """Break texts into lines of about a width in millimetres.
+def _words(text: str) -> list[str]:
+    """Split a text at blanks, but not between a sign of comparison and its number."""
+    return re.findall(r"(?:[≥≤=<>] +(?=[\d−.]))?\S+", text)
+
+
+def lines_of(notes: Sequence[str], width: float, size: float = NOTE_PT) -> list[str]:
+    """Break each note into lines of at most this width in millimetres.
+
+    There are none on a page without notes.
 
     Examples
     --------
-    >>> lines_of(["8,723 variants of autosomes"], width=20)
-    ['8,723 variants of', 'autosomes']
+    >>> lines_of(["8,723 variants of MAF ≥ 0.05"], width=25)
+    ['8,723 variants of MAF', '≥ 0.05']
     """
-    letters = max(int(width / (LETTER * millimetres(size))), 8)
-    return [line for text in texts for line in textwrap.wrap(text, letters)]
+    if not shows("notes"):
+        return []
+    return [line for note in notes for line in wrapped(note, width, size)]
 
 
 def left_out(attrs: Mapping[str, Any]) -> list[str]:

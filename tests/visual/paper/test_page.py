@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from matplotlib.figure import Figure as Page
+from matplotlib.text import Text
 
+import genobit
 from genobit.visual.figure import Figure
 from genobit.visual.paper.page import INCH, Paper, draw_on, page_of, panel, size_of
-from tests.helpers.cohorts import cohort, random_calls
+from tests.helpers.cohorts import cohort, mosaic_calls, random_calls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,6 +111,79 @@ def test_svg_keeps_letters(tmp_path: Path) -> None:
 def test_png_has_300_pixels_an_inch(tmp_path: Path) -> None:
     header = curve().save(tmp_path / "f.png", width_mm=INCH * 2).read_bytes()[16:20]
     assert int.from_bytes(header, "big") == 600
+
+
+@pytest.mark.parametrize("dpi", [50, 600, 2_400])
+def test_png_has_the_pixels_that_are_asked_for(tmp_path: Path, dpi: int) -> None:
+    header = curve().save(tmp_path / "f.png", width_mm=INCH, dpi=dpi).read_bytes()[16:20]
+    assert int.from_bytes(header, "big") == dpi
+
+
+@pytest.mark.parametrize("dpi", [0, 49, 2_401, float("nan")])
+def test_pixels_that_no_file_has(tmp_path: Path, dpi: float) -> None:
+    with pytest.raises(ValueError, match=r"dpi is .*; use 50 to 2,400"):
+        curve().save(tmp_path / "f.png", dpi=dpi)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def drawn(name: str) -> Figure:
+    """A figure of each way to write notes."""
+    ds = cohort(mosaic_calls(1, 60, 40))
+    made: Figure = curve()
+    match name:
+        case "triangle" | "heatmap":
+            made = ds.genobit.ld().genobit.plot(name, threshold=0.1)
+        case "region":
+            position = ds["variant_position"].values
+            p = np.geomspace(1e-9, 1, len(position))
+            made = ds.genobit.plot.region(
+                pd.DataFrame({"contig": "1", "position": position, "p": p})
+            )
+        case "relatedness":
+            made = ds.genobit.plot.relatedness()
+        case "matrix":
+            made = ds.genobit.grm().genobit.plot()
+        case "network":
+            pairs = genobit.sample_expression().genobit.kendall_pairs(0.7)
+            made = pairs.plot("network", min_component=2)
+        case "penetrance" | "arcs":
+            few = ds.genobit.isel(variants=slice(8))
+            made = few.genobit.epistasis(np.arange(40) % 2, top=9).genobit.plot(name)
+        case "tree" | "trace":
+            alignment = genobit.sample_alignment()
+            found = alignment.genobit.parsimony_search(seed=1)
+            states = alignment.genobit.ancestral_states(found.isel(trees=0))
+            made = (
+                states.genobit.plot("tree", sites=[0, 1])
+                if name == "tree"
+                else found.genobit.plot()
+            )
+    return made
+
+
+KINDS = "triangle heatmap region relatedness matrix network penetrance arcs tree trace plain"
+
+
+@pytest.mark.parametrize("name", KINDS.split())
+class TestParts:
+    def texts(self, figure: Page) -> list[str]:
+        found = [text.get_text() for text in figure.findobj(Text) if text.get_visible()]
+        return [text for text in found if text]
+
+    def test_notes_can_be_left_out(self, name: str) -> None:
+        figure = drawn(name)
+        page, bare = figure.to_matplotlib(85), figure.to_matplotlib(85, notes=False)
+        assert len(self.texts(bare)) < len(self.texts(page))
+        assert bare.get_figheight() <= page.get_figheight() + 1e-6
+        # The next page has its notes again.
+        assert self.texts(figure.to_matplotlib(85)) == self.texts(page)
+
+    def test_letters_can_be_left_out(self, name: str) -> None:
+        figure = drawn(name)
+        found = [self.texts(figure.to_matplotlib(180, letters=shown)) for shown in (True, False)]
+        letters = [text for text in found[0] if text in {"a", "b", "c"}]
+        assert bool(letters) is (name in {"region", "relatedness"})
+        assert sorted(found[0]) == sorted([*found[1], *letters])
 
 
 def test_pdf_has_truetype_fonts_and_text(tmp_path: Path) -> None:
