@@ -44,7 +44,7 @@ def places(
     """Return the places of the members of a dimension along the genome.
 
     The coordinates of ``data`` are named ``prefix`` + "variant_position", and so on. Without
-    positions, variants are placed by ``number``, which defaults to 0, 1, 2, ...
+    positions, variants are placed by ``number``, their index, which defaults to 0, 1, 2, ...
 
     Examples
     --------
@@ -64,11 +64,11 @@ def places(
     contig, contigs = np.zeros(count, "i8"), [""]
     if f"{prefix}variant_contig" in coords:
         found = contigs_of(data[f"{prefix}variant_contig"].values)
-        # Contigs stand in the order of the variants, which is that of the genome.
-        _, first, contig = np.unique(found.numbers, return_index=True, return_inverse=True)
-        order = np.argsort(first)
+        # A result may be in the order of p, so contigs stand in that of the variants' indices.
+        used, contig = np.unique(found.numbers, return_inverse=True)
+        order = np.argsort([index[contig == k].min() for k in range(len(used))])
         contig = np.argsort(order)[contig]
-        contigs = [str(found.names[found.numbers[k]]) for k in first[order]] or [""]
+        contigs = [str(found.names[number]) for number in used[order]] or [""]
     names = _names(data, f"{prefix}variant_id", position, contigs, contig)
     if len(contigs) < 2:
         label = f"position on contig {contigs[0]} (Mb)" if contigs[0] else "position (Mb)"

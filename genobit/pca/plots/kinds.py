@@ -15,7 +15,7 @@ from genobit.pca.plots.scatter import pca_scatter
 from genobit.visual.genome import places
 from genobit.visual.plain import track
 from genobit.visual.results import Result
-from genobit.visual.style import POINT_COLOUR, plain_frame
+from genobit.visual.style import POINT_COLOUR, number, plain_frame
 
 if TYPE_CHECKING:
     from genobit.visual.paper.page import Paper
@@ -75,8 +75,11 @@ def _loadings(pcs: xr.Dataset, *, component: int = 1) -> hv.Points:
     n_components = pcs.sizes["components"]
     if not 1 <= component <= n_components:
         raise ValueError(f"there is no component {component}; the result has 1 to {n_components}")
-    values = pcs["loadings"].transpose("variants", "components").values[:, component - 1]
-    title = f"Loadings of {len(values):,} variants on PC{component}"
+    loadings = pcs["loadings"].transpose("variants", "components").values
+    # Variants that the analysis left out, and monomorphic ones, have loadings of 0.
+    used = loadings.any(axis=1)
+    values = np.where(used, loadings[:, component - 1], np.nan)
+    title = f"Loadings of {number(int(used.sum()), 'variant')} on PC{component}"
     return track(places(pcs), values, f"loading on PC{component}", title)
 
 
