@@ -25,6 +25,8 @@ PLINK = {
     "a.bim": b"1 rs1 0 1000 A G\n1 rs2 0.5 2000 C T\nX rs3 1 5 G A\n",
     "a.fam": b"".join(b"F S%d 0 0 %d %d\n" % (k, k % 3, k % 3) for k in range(5)),
 }
+PED = {"a.ped": b"F a 0 0 1 1 A G C C\nF b 0 0 1 2 G A T T\n", "a.map": b"1 x 0 5\n1 y 0 7\n"}
+TPED = {"a.tped": b"1 x 0 5 A G G A\n1 y 0 7 C C T T\n", "a.tfam": b"F a 0 0 1 1\nF b 0 0 1 2\n"}
 _HEADER = (
     b"##fileformat=VCFv4.3\n##contig=<ID=1>\n"
     b'##FILTER=<ID=PASS,Description="All filters passed">\n'

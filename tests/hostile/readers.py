@@ -50,8 +50,8 @@ def _only(folder: Path) -> Path:
     return next((path for path in folder.iterdir() if path.name != "cache"), folder / "a.none")
 
 
-def _plink(folder: Path) -> None:
-    ds = whole(gb.open_plink(folder / "a.bed"))
+def _plink(folder: Path, name: str = "a.bed") -> None:
+    ds = whole(gb.open_plink(folder / name))
     assert isinstance(ds, xr.Dataset)
     calls = ds["call_genotype"].values
     assert calls.shape == (ds.sizes["variants"], ds.sizes["samples"], 2)
@@ -189,6 +189,8 @@ PGEN = filesets.pgen_files()
 
 READERS: dict[str, Reader] = {
     "plink": Reader(filesets.PLINK, _plink),
+    "ped": Reader(filesets.PED, partial(_plink, name="a.ped")),
+    "tped": Reader(filesets.TPED, partial(_plink, name="a.tped")),
     "pgen": Reader(PGEN, _pgen),
     "pvar.zst": Reader(filesets.compressed_pvar(PGEN), _pgen, broken=("a.pvar.zst",)),
     "vcf": Reader({"a.vcf": filesets.VCF}, _vcf),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,9 +77,10 @@ def test_files_that_are_missing_or_folders(tmp_path: Path, name: str, file: str)
     for kind in ("missing", "folder"):
         put(tmp_path / kind, files)
     (tmp_path / "folder" / file).mkdir()
-    optional = file == "a.grm.N.bin"
+    # Where the only file is missing, the reader is given another name.
+    named = pytest.raises(FileNotFoundError, match=rf"a\.none|a.*{re.escape(file[1:])}")
     for kind in ("missing", "folder"):
-        with contextlib.nullcontext() if optional else pytest.raises(FileNotFoundError):
+        with contextlib.nullcontext() if file == "a.grm.N.bin" else named:
             READERS[name].read(tmp_path / kind)
 
 

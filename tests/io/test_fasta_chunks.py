@@ -116,8 +116,6 @@ def test_refuses_what_only_memory_reads(tmp_path) -> None:
     for chunks in (0, -1, 2.5, "auto", True):
         with pytest.raises(ValueError, match="is not a whole number of sites, at least 1"):
             gb.open_alignment(plain, chunks=chunks)
-    with pytest.raises(FileNotFoundError, match="does not exist"):
-        gb.open_alignment(tmp_path / "no.fasta", chunks=2)
     with pytest.raises(ValueError, match="kind='rna' is not one of"):
         gb.open_alignment(plain, chunks=2, kind="rna")
 

@@ -211,14 +211,6 @@ class TestRefusals:
             gb.to_gcta(grm.drop_vars("sample_id_0"), tmp_path / "g")
         assert list(tmp_path.iterdir()) == []
 
-    def test_missing_files(self, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError, match=r"x\.grm\.bin does not exist"):
-            gb.open_gcta(tmp_path / "x")
-        gb.to_gcta(matrix(3), tmp_path / "g")
-        (tmp_path / "g.grm.id").unlink()
-        with pytest.raises(FileNotFoundError, match=r"g\.grm\.id does not exist"):
-            gb.open_gcta(tmp_path / "g")
-
     @pytest.mark.parametrize("suffix", [".grm.bin", ".grm.N.bin"])
     def test_sizes(self, tmp_path: Path, suffix: str) -> None:
         gb.to_gcta(matrix(4), tmp_path / "g")

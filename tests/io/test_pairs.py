@@ -69,8 +69,6 @@ def test_open_pairs__refuses_positions_below_0_and_damage(tmp_path: Path) -> Non
     path.write_bytes(b"PAR1 and no more")
     with pytest.raises(ValueError, match="not Parquet, or it is damaged"):
         gb.open_pairs(path)
-    with pytest.raises(FileNotFoundError, match="does not exist"):
-        gb.open_pairs(tmp_path / "none")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="holds no file"):
         gb.open_pairs(tmp_path / "empty")

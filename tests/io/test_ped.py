@@ -128,15 +128,6 @@ def test_comments_and_blank_lines__are_passed_over(tmp_path: Path) -> None:
         gb.open_plink(path)
 
 
-@pytest.mark.parametrize(("kept", "lost"), [(".ped", ".map"), (".tped", ".tfam")])
-def test_missing_files__are_named(tmp_path: Path, kept: str, lost: str) -> None:
-    with pytest.raises(FileNotFoundError, match=rf"a\{kept} does not exist"):
-        gb.open_plink(tmp_path / f"a{kept}")
-    (tmp_path / f"a{kept}").write_text("")
-    with pytest.raises(FileNotFoundError, match=rf"a\{lost} does not exist"):
-        gb.open_plink(tmp_path / f"a{kept}")
-
-
 TPED = "1 rs1 0 100 A G\n1 rs2 0.5 200 C C\n2 rs3 1 1 0 0\n"
 
 

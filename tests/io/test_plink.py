@@ -441,13 +441,6 @@ def test_bad_bed(cohort: Path, how: str, message: str) -> None:
         open_plink(cohort)
 
 
-@pytest.mark.parametrize("suffix", [".bed", ".bim", ".fam"])
-def test_missing_file_is_named(cohort: Path, suffix: str) -> None:
-    cohort.with_suffix(suffix).unlink()
-    with pytest.raises(FileNotFoundError, match=rf"cohort\{suffix} does not exist"):
-        open_plink(cohort)
-
-
 BIM_LINE = "1 rs1 0 100 A G\n"
 FAM_LINES = [f"F S{s} 0 0 1 -9\n" for s in range(7)]
 

@@ -100,14 +100,6 @@ class TestRefusals:
         with pytest.raises(TypeError, match="to_plink_rel takes the DataArray"):
             gb.to_plink_rel(np.eye(3), tmp_path / "g")
 
-    def test_missing_files(self, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError, match=r"x\.rel, \.rel\.gz or \.rel\.bin"):
-            gb.open_plink_rel(tmp_path / "x")
-        gb.to_plink_rel(matrix(3), tmp_path / "g")
-        (tmp_path / "g.rel.id").unlink()
-        with pytest.raises(FileNotFoundError, match=r"g\.rel\.id does not exist"):
-            gb.open_plink_rel(tmp_path / "g")
-
     @pytest.mark.parametrize(
         ("text", "message"),
         [
