@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
+from genobit.engine.schedule.pair_sums import SampleChunks, Summed, pair_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,13 +42,10 @@ def _count(chunks: Sequence[Any], *, kernel: str, samples: int) -> tuple[NDArray
     return (total,)
 
 
-def _finish(
-    sums: Sequence[tuple[NDArray[np.int64]]],
-    a: Sequence[Any],  # noqa: ARG001 - every finish is called alike
-    b: Sequence[Any],  # noqa: ARG001
-    whole: Sequence[Any],  # noqa: ARG001
-) -> NDArray[np.int64]:
-    return sums[0][0]
+def _finish(tile: Summed) -> NDArray[np.int64]:
+    ((total,),) = tile.sums
+    summed: NDArray[np.int64] = total
+    return summed
 
 
 def crossproduct(samples: SampleChunks, kernel: str = "auto") -> da.Array:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.pair_sums import SampleChunks, pair_sums
+from genobit.engine.schedule.pair_sums import SampleChunks, Summed, pair_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,40 +100,35 @@ def _count(chunks: Sequence[Any], *, needs: str, dtype: type[np.integer]) -> Sum
     return kernels.sums([(a, b) for a, b in chunks], needs, dtype)
 
 
-def _finish(
-    sums: Sequence[tuple[Any, ...]],
-    a: Sequence[NDArray[np.int64]],
-    b: Sequence[NDArray[np.int64]],
-    whole: Sequence[Any],  # noqa: ARG001 - every finish is called alike
-    *,
-    name: str,
-) -> NDArray[Any]:
+def _finish(tile: Summed, *, name: str) -> NDArray[Any]:
     from genobit.grm.kernels import kinship as kernels
+
+    (counts,), (of_rows,), (columns,) = tile.sums, tile.rows, tile.columns
 
     def of(counted: Sums, rows: NDArray[np.int64]) -> NDArray[Any]:
         if name == "called":
             return kernels.called(counted).astype(np.int64)
         if name == "identity_by_state":
             return kernels.identity_by_state(counted)
-        return (kernels.kinship if name == "kinship" else kernels.shared)(counted, rows, b[0])
+        return (kernels.kinship if name == "kinship" else kernels.shared)(counted, rows, columns)
 
-    rows = a[0].size
+    rows = of_rows.size
     out: NDArray[Any] | None = None
     for start in range(0, rows, BAND):
         part = slice(start, start + BAND)
-        band = [x[part] if x is not None and len(x) == rows else x for x in sums[0]]
-        found = of(kernels.Sums(*band), a[0][part])
-        out = np.empty((rows, b[0].size), found.dtype) if out is None else out
+        band = [x[part] if x is not None and len(x) == rows else x for x in counts]
+        found = of(kernels.Sums(*band), of_rows[part])
+        out = np.empty((rows, columns.size), found.dtype) if out is None else out
         out[part] = found
     return np.empty((0, 0)) if out is None else out
 
 
-def _finish_compared(*args: Any, name: str) -> NDArray[np.float64]:
+def _finish_compared(tile: Summed, *, name: str) -> NDArray[np.float64]:
     """Return values and variants compared: (2, rows, columns) float64.
 
     A float64 counts up to 2**53 variants exactly.
     """
-    return np.stack([_finish(*args, name=name), _finish(*args, name="called")])
+    return np.stack([_finish(tile, name=name), _finish(tile, name="called")])
 
 
 def _pairs(

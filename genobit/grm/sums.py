@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dask.array as da
 import numpy as np
 
-from genobit.engine.schedule.pair_sums import SampleChunks, Sums, pair_sums, sample_sums
+from genobit.engine.schedule.pair_sums import SampleChunks, Summed, Sums, pair_sums, sample_sums
 from genobit.engine.schedule.pair_tasks import layer_of
 
 if TYPE_CHECKING:
@@ -330,21 +330,18 @@ def _finish(
     plan: Plan,
     groups: list[list[int]],
     leave_out: bool,  # noqa: FBT001 - bound by `partial`
-    sums: Sequence[Sums],
-    a: Sequence[NDArray[Any]],
-    b: Sequence[NDArray[Any]],
-    whole: Sequence[NDArray[Any]],
+    tile: Summed,
 ) -> NDArray[np.float64]:
-    totals = _total(sums)
-    counted, summed = ([x[group].sum(axis=0) for group in groups] for x in whole)
+    totals, sides = _total(tile.sums), (tile.rows, tile.columns)
+    counted, summed = ([x[group].sum(axis=0) for group in groups] for x in tile.whole)
     # A single tile has no terms of samples: they follow from its products.
-    shape = (len(a[0]), len(b[0])) if a else (plan.samples, plan.samples)
+    shape = [len(side[0]) for side in sides if side] or 2 * [plan.samples]
     out = np.empty((len(groups) * (1 + plan.pairwise), *shape))
     for k in range(len(groups)):
-        part = _without(totals, sums[k]) if leave_out else totals
+        part = _without(totals, tile.sums[k]) if leave_out else totals
         kept = [g for g in range(len(groups)) if g != k or not leave_out]
         counts, scalars = (np.array(x)[kept].sum(axis=0) for x in (counted, summed))
-        terms = [side[0][:, kept].sum(axis=1) for side in (a, b) if side]
+        terms = [side[0][:, kept].sum(axis=1) for side in sides if side]
         if not terms and counts[0]:
             terms = 2 * [_terms_of_all(plan.samples, part.counted, counts)]
         _relationship(plan, part, terms, counts, scalars, out[k])

@@ -30,7 +30,7 @@ from genobit.data.checks import check_one_of, is_whole
 from genobit.engine.options import get_options
 from genobit.engine.schedule.by_samples import in_tiles
 from genobit.engine.schedule.computing import compute
-from genobit.engine.schedule.pair_sums import SampleChunks, Sums, pair_sums
+from genobit.engine.schedule.pair_sums import SampleChunks, Summed, Sums, pair_sums
 from genobit.pca.krylov import largest, largest_eigenpairs, warn_unsettled
 from genobit.pca.schedule import stacked, summed
 
@@ -279,11 +279,8 @@ def _gram(chunks: list[Any], *, by_digits: bool, pairwise: bool, count_monomorph
     return total, counts
 
 
-def _divided(
-    sums: list[Any], rows: list[Any], columns: list[Any], whole: list[Any]
-) -> NDArray[np.float64]:
-    del rows, columns
-    (total, *counts), (used,) = sums[0], whole
+def _divided(tile: Summed) -> NDArray[np.float64]:
+    (total, *counts), (used,) = tile.sums[0], tile.whole
     if total.ndim == 3:
         from genobit.engine.gemm import exact
 

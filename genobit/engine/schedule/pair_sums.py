@@ -26,11 +26,23 @@ Sums = tuple["NDArray[Any] | None", ...]
 """Counts of a leaf: arrays whose last axes are rows and columns, or None for a count that is
 absent."""
 Partial = Callable[..., Sums]
-Finish = Callable[..., "NDArray[Any]"]
+Finish = Callable[["Summed"], "NDArray[Any]"]
 
 FAN_IN = 4
 LEAF_BITS = 2**26
 """Calls of one side of a leaf: a task of about 0.5 s on tiles of 2,048 samples."""
+
+
+class Summed(NamedTuple):
+    """What a tile of pairs is made of."""
+
+    sums: list[Any]
+    """`Sums` of each group."""
+    rows: list[NDArray[Any]]
+    """Blocks of ``per_sample`` of the rows."""
+    columns: list[NDArray[Any]]
+    whole: list[NDArray[Any]]
+    """Complete arrays."""
 
 
 class SampleChunks(NamedTuple):
@@ -133,7 +145,7 @@ def _add(parts: list[Sums]) -> Sums:
 
 
 def _finish(finish: Finish, a: list[Any], b: list[Any], whole: list[Any], *sums: Sums) -> Any:
-    return finish(list(sums), a, b, whole)
+    return finish(Summed(list(sums), a, b, whole))
 
 
 def _mirrored(tile: NDArray[Any]) -> NDArray[Any]:
@@ -210,9 +222,8 @@ def pair_sums(
     tiles in one chunk of variants and the blocks of ``along``. If a tile is paired with itself,
     ``b`` is None. Sums are added over variants in any grouping.
 
-    A tile is ``finish(sums, a, b, whole)``. Its arguments are the sums of each group, the blocks of
-    ``per_sample`` of both tiles, and the complete arrays ``whole``. It returns (rows, columns), or
-    (layers, rows, columns) if ``layers`` is given.
+    A tile is ``finish(summed)``, a `Summed`. It returns (rows, columns), or (layers, rows, columns)
+    if ``layers`` is given.
 
     along: (variants, ...), chunks as ``samples.variants``; per_sample: (samples, ...), chunks as
     ``samples.tiles``; returns (samples, samples) or (layers, samples, samples).

@@ -45,14 +45,15 @@ def counts(chunks: list) -> tuple[np.ndarray, ...]:
     return sum(total), np.array(sum(a.bits for a, *_ in chunks)), None
 
 
-def shifted(sums: list, a: list, b: list, whole: list) -> np.ndarray:
-    assert all(part[2] is None for part in sums)
-    total = sum(part[0] for part in sums)
-    return total + 1000.0 * (a[0][:, None] + b[0][None, :]) + whole[0].sum() + sums[0][1]
+def shifted(tile: module.Summed) -> np.ndarray:
+    assert all(part[2] is None for part in tile.sums)
+    total = sum(part[0] for part in tile.sums)
+    labels = tile.rows[0][:, None] + tile.columns[0][None, :]
+    return total + 1000.0 * labels + tile.whole[0].sum() + tile.sums[0][1]
 
 
-def layered(sums: list, a: list, b: list, whole: list) -> np.ndarray:
-    return np.stack([part[0] for part in sums]).astype(float)
+def layered(tile: module.Summed) -> np.ndarray:
+    return np.stack([part[0] for part in tile.sums]).astype(float)
 
 
 sizes = st.lists(st.integers(1, 7), min_size=1, max_size=4).map(tuple)
@@ -126,10 +127,10 @@ def test_every_tile__is_computed_once_and_only_what_is_wanted() -> None:
     bits[:, 0] = bits[:, 64] = bits[:, 128] = True
     numbers = da.from_array(np.arange(11), chunks=(tiles,))
 
-    def finish(sums: list, a: list, b: list, whole: list) -> np.ndarray:
+    def finish(tile: module.Summed) -> np.ndarray:
         with lock:
-            seen[int(a[0][0]), int(b[0][0])] += 1
-        return sums[0][0].astype(float)
+            seen[int(tile.rows[0][0]), int(tile.columns[0][0])] += 1
+        return tile.sums[0][0].astype(float)
 
     lazy = pair_sums(
         counts,
@@ -152,7 +153,7 @@ def layer_of_sums(monkeypatch: pytest.MonkeyPatch, threads: int) -> pair_tasks.P
     monkeypatch.setattr(module, "LEAF_BITS", 1)
     monkeypatch.setattr(pair_tasks, "threads", lambda: threads)
     along = [da.ones(640, chunks=64, dtype=np.int64)]
-    lazy = pair_sums(counts, lambda sums, *_: sums[0][0], samples, along=along)
+    lazy = pair_sums(counts, lambda tile: tile.sums[0][0], samples, along=along)
     return lazy.__dask_graph__().layers[lazy.name]
 
 
@@ -203,7 +204,7 @@ def test_sums__are_the_same_for_any_number_of_threads(
     monkeypatch.setattr(module, "LEAF_BITS", 1)
     monkeypatch.setattr(pair_tasks, "threads", lambda: threads)
     along = [da.from_array(weights, chunks=64)]
-    lazy = pair_sums(counts, lambda sums, *_: sums[0][0], samples, along=along)
+    lazy = pair_sums(counts, lambda tile: tile.sums[0][0], samples, along=along)
     right = functools.reduce(
         np.add,
         [
@@ -279,7 +280,7 @@ def test_counts_past_2_31__do_not_wrap() -> None:
         width = (a if b is None else b).planes[0].shape[0]
         return (np.full((a.planes[0].shape[0], width), 2**30, np.int32),)
 
-    found = pair_sums(most, lambda sums, *_: sums[0][0].astype(float), samples).compute()
+    found = pair_sums(most, lambda tile: tile.sums[0][0].astype(float), samples).compute()
     assert (found == 3 * 2**30).all()
 
 
