@@ -142,6 +142,26 @@ AXIS_PT, HAIRLINE_PT, OUTLINE_PT, CASING_PT = 0.5, 0.3, 0.9, 2.2
 FONTS = ("Arial", "Liberation Sans", "DejaVu Sans")
 
 
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, 0 to 1 (WCAG 2)."""
+    level = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    linear = np.where(level <= 0.03928, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def ink_on(colour: str) -> str:
+    """Return the colour of text that has more contrast with a colour: ink or paper.
+
+    Examples
+    --------
+    >>> ink_on("#ffffff") == LIGHT.ink, ink_on("#7a1a12") == LIGHT.paper
+    (True, True)
+    """
+    below = luminance(colour) + 0.05
+    ink, paper = (luminance(text) + 0.05 for text in (LIGHT.ink, LIGHT.paper))
+    return LIGHT.ink if below / ink > paper / below else LIGHT.paper
+
+
 def ramp(stops: Ramp, size: int, start: float = 0.0) -> list[str]:
     """Return evenly spaced colours of a ramp, from the place ``start`` to 1.
 

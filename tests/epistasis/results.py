@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 import xarray as xr
 from matplotlib.figure import Figure as Page
 
@@ -37,19 +36,6 @@ def made(order: int = 2, *, ranks: int = 4, classes: int = 2, seed: int = 0) -> 
             "class": [str(k) for k in range(classes)],
         },
         {"statistic": "mutual_information"},
-    )
-
-
-@pytest.fixture
-def variants() -> xr.Dataset:
-    return xr.Dataset(
-        {
-            "variant_id": ("variants", np.array([f"rs{k}" for k in range(6)], dtype=object)),
-            "variant_contig": ("variants", [0, 0, 0, 1, 1, 1]),
-            "variant_position": ("variants", [100, 250, 900, 50, 300, 1_250]),
-            "variant_allele": (("variants", "alleles"), np.array([["A", "G"]] * 5 + [["C", ""]])),
-            "contig_id": ("contigs", np.array(["7", "X"])),
-        }
     )
 
 

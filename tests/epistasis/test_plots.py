@@ -27,6 +27,19 @@ def option(plot: hv.core.Dimensioned, name: str, kind: str = "plot") -> object:
     return plot.opts.get(kind).kwargs[name]
 
 
+@pytest.fixture
+def variants() -> xr.Dataset:
+    return xr.Dataset(
+        {
+            "variant_id": ("variants", np.array([f"rs{k}" for k in range(6)], dtype=object)),
+            "variant_contig": ("variants", [0, 0, 0, 1, 1, 1]),
+            "variant_position": ("variants", [100, 250, 900, 50, 300, 1_250]),
+            "variant_allele": (("variants", "alleles"), np.array([["A", "G"]] * 5 + [["C", ""]])),
+            "contig_id": ("contigs", np.array(["7", "X"])),
+        }
+    )
+
+
 class TestRanked:
     def test_cells_are_those_of_the_result(self):
         result = made(3)

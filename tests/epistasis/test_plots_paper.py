@@ -22,13 +22,13 @@ from genobit.epistasis.plots.paper_arcs import arcs_of, paper_arcs
 from genobit.epistasis.plots.paper_penetrance import paper_penetrance
 from genobit.epistasis.plots.paper_permutations import arranged, paper_permutations
 from genobit.epistasis.plots.paper_ranking import paper_ranking
-from genobit.epistasis.plots.penetrance import SCALE
+from genobit.epistasis.plots.penetrance import SCALE, _colour_bar, limits_of, scaled
 from genobit.epistasis.plots.ranking import ALPHA, threshold_of
-from genobit.epistasis.result import ranked
+from genobit.epistasis.result import Cells, ranked
 from genobit.epistasis.search import familywise
 from genobit.visual.paper.page import draw_on, page_of, stacked
 from genobit.visual.style import palette
-from genobit.visual.tokens import LIGHT
+from genobit.visual.tokens import LIGHT, ink_on, luminance
 from tests.epistasis.results import made, permuted, words
 from tests.helpers.programs import other_hashes, run
 from tests.visual.texts import overlapping
@@ -88,6 +88,45 @@ class TestPenetrance:
         for expected in ("0.90", "90/100", "0.10", "10/100", "0.67", "2/3", "0.63", "190/300"):
             assert expected in text
         assert "Strip of colour: fewer than 10 samples. Grey: no samples." in " ".join(text)
+
+    @pytest.mark.parametrize("overall", [0.02, 0.22, 0.5, 0.9])
+    def test_colours_have_one_step_below_and_above_all_samples(self, overall: float) -> None:
+        reach = 0.3
+        away = np.linspace(0.01, 0.3, 12)
+        high, low = (scaled(overall + sign * away, overall, reach) for sign in (1, -1))
+        np.testing.assert_allclose(high, -low)
+        np.testing.assert_allclose(np.diff(high), np.diff(away)[0] / reach)
+        count = np.array([overall, 0.0]) * 1_000
+        cells = Cells.of_class(count, np.array([1_000, 0]))
+        least, most = limits_of(cells, overall, reach)
+        assert (least, most) == (max(overall - reach, 0.0), min(overall + reach, 1.0))
+        bar = _colour_bar(cells, reach)
+        for end, value in (("display_low", least), ("display_high", most)):
+            assert overall + bar[end] * reach == pytest.approx(value)
+
+    def test_the_key_has_the_colours_of_the_cells(self) -> None:
+        result = made(2, ranks=1)
+        cells = np.full((1, 9, 2), 50)
+        cells[0] = [[95, 5]] * 9
+        cells[0, 4] = 50, 50
+        result["cells"] = ("rank", "cell", "class"), cells
+        figure = page_of(paper_penetrance(result), 180)
+        (key,) = [axes for axes in figure.axes[0].child_axes if axes.images]
+        low, high = key.get_xlim()
+        (image,) = key.images
+        shown = np.asarray(image.get_array()).ravel()
+        # All have 0.1, the most is 0.5, and no share is below 0.
+        np.testing.assert_allclose([low, high, shown[0], shown[-1]], [-0.25, 1, -0.25, 1])
+        assert image.get_clim() == (-1, 1)
+        assert {"0.00", "0.10 (all)", "0.50"} <= set(words(figure))
+        assert overlapping(figure) == []
+
+    def test_texts_have_the_contrast_that_their_cell_allows(self) -> None:
+        for shade in palette(SCALE):
+            under = luminance(shade) + 0.05
+            ink, paper = under / (luminance(LIGHT.ink) + 0.05), 1.05 / under
+            assert max(ink, paper) > 4.1
+            assert ink_on(shade) == (LIGHT.ink if ink > paper else LIGHT.paper)
 
     def test_cells_stand_at_their_genotypes(self) -> None:
         result = made(3, ranks=1)

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from genobit.ld.plots import decay
 from genobit.parsimony.plots import layers, states
 from genobit.visual.style import (
     LEAD_COLOUR,
@@ -153,7 +152,7 @@ class TestReaders:
 
     @pytest.mark.parametrize(
         "colours",
-        [GROUPS, decay.COLOURS, (POINT_COLOUR, LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR)],
+        [GROUPS, (POINT_COLOUR, LEAD_COLOUR, NO_VALUE_COLOUR, SELECTED_COLOUR)],
     )
     def test_categories_stay_apart(self, theme, reader, colours):
         assert nearest(colours, theme, reader) > 10

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 
 from genobit.epistasis.plots.paper_grid import LINE, TWO_LINES, Layout
-from genobit.epistasis.plots.penetrance import ENOUGH, SCALE, is_light, scaled
+from genobit.epistasis.plots.penetrance import ENOUGH, inks_of, scaled, shades_of
 from genobit.epistasis.result import GENOTYPES, Cells, Ranked
 from genobit.visual.paper.texts import fitted, text_size, write_text
-from genobit.visual.style import palette, three_digits
+from genobit.visual.style import three_digits
 from genobit.visual.tokens import HAIRLINE_PT, LETTER_PT, LIGHT, NOTE_PT, TITLE_PT
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ _STRIP = 0.8
 class CellGrid:
     """The grid of combination ``rank`` at a place of the page, ``left`` and ``top`` in millimetres.
 
-    `colours` holds the value drawn white, and the values at both ends of the scale. `sides` holds
-    the widths for texts at the left and at the right of the cells.
+    `colours` holds the value drawn white, and the reach of the scale. `sides` holds the widths for
+    texts at the left and at the right of the cells.
     """
 
     found: Ranked
     rank: int
     cells: Cells
-    colours: tuple[float, tuple[float, float]]
+    colours: tuple[float, float]
     layout: Layout
     sides: tuple[float, float]
     left: float
@@ -52,7 +52,7 @@ class CellGrid:
         level = scaled(values, *self.colours)
         few = (n > 0) & (n < ENOUGH)
         self._boxes(axes, at, level, few)
-        self._write_cells(axes, at, is_light(level) | few)
+        self._write_cells(axes, at, np.where(few, LIGHT.ink, inks_of(level)))
         self._write_title(axes)
         self._write_genotypes(axes)
 
@@ -61,9 +61,7 @@ class CellGrid:
 
     def _boxes(self, axes: Axes, at: np.ndarray, level: np.ndarray, few: np.ndarray) -> None:
         """Draw the cells; those of few samples have a strip, as their share is uncertain."""
-        shades = np.array(palette(SCALE))
-        step = np.nan_to_num((level + 1) / 2 * (len(shades) - 1)).round().astype("i8")
-        colours = np.where(np.isnan(level), LIGHT.rule, shades[step])
+        colours = np.where(np.isnan(level), LIGHT.rule, shades_of(level))
         size = np.array([self.layout.wide, self.layout.high])
         left, top = (np.array([self.left, self.top]) + at * size).T
         strip = top + size[1] - _STRIP
@@ -81,17 +79,16 @@ class CellGrid:
             )
             axes.add_collection(drawn, autolim=False)
 
-    def _write_cells(self, axes: Axes, at: np.ndarray, light: np.ndarray) -> None:
+    def _write_cells(self, axes: Axes, at: np.ndarray, inks: np.ndarray) -> None:
         layout = self.layout
         both = layout.high >= TWO_LINES
         lines = 2 if both else 1 if layout.high > 2.4 else 0
-        for (x, y), pair, on_light in zip(at, texts_of(self.cells), light, strict=True):
+        for (x, y), pair, ink in zip(at, texts_of(self.cells), inks, strict=True):
             middle = self._at(x + 0.5, y + 0.5)
             offsets = (-1.25, 1.15) if both else (0.0,)
             for (text, size), down in list(zip(sized(pair), offsets, strict=False))[:lines]:
                 if text_size(text, size)[0] > layout.wide:
                     continue
-                ink = LIGHT.ink if on_light else LIGHT.paper
                 write_text(
                     axes, middle[0], middle[1] + down, text, ha="center", color=ink, fontsize=size
                 )

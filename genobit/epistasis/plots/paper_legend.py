@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.colors import ListedColormap
 
 from genobit.epistasis.plots.penetrance import SCALE
 from genobit.visual.paper.page import panel
-from genobit.visual.paper.texts import lines_of, write_text
+from genobit.visual.paper.texts import lines_of, text_size, write_text
 from genobit.visual.style import palette
 from genobit.visual.tokens import HAIRLINE_PT, LIGHT
 
@@ -22,8 +22,13 @@ _BAR, _THICK, _TALL, _GAP = 34.0, 2.0, 9.0, 8.0
 #: Below this width of the page the notes are under the bar, in millimetres.
 _WIDE = 110.0
 
-#: Name of the colours, and their lowest, middle and highest value as texts.
-Key = tuple[str, list[str]]
+
+class Key(NamedTuple):
+    """Name of the colours, and their lowest, middle and highest value as texts and on the scale."""
+
+    name: str
+    texts: list[str]
+    at: np.ndarray
 
 
 def legend_height(notes: list[str], width: float) -> float:
@@ -65,13 +70,15 @@ def _lines(notes: list[str], width: float) -> list[str]:
 
 
 def _bar(axes: Axes, scale: Key, left: float, top: float) -> None:
-    name, (low, middle, high) = scale
-    write_text(axes, left, top + 0.5 * _LINE, name[:1].upper() + name[1:])
+    write_text(axes, left, top + 0.5 * _LINE, scale.name[:1].upper() + scale.name[1:])
+    low, high = scale.at[0], scale.at[2]
     bar = panel(axes, left, top + _LINE + 0.4, _BAR, _THICK)
     bar.imshow(
-        np.linspace(*SCALE.limits, 256)[None],
+        np.linspace(low, high, 256)[None],
         cmap=ListedColormap(palette(SCALE)),
-        extent=(-1, 1, 0, 1),
+        vmin=SCALE.limits[0],
+        vmax=SCALE.limits[1],
+        extent=(low, high, 0, 1),
         aspect="auto",
         interpolation="none",
     )
@@ -79,6 +86,17 @@ def _bar(axes: Axes, scale: Key, left: float, top: float) -> None:
     for side in bar.spines.values():
         side.set(visible=True, linewidth=HAIRLINE_PT, color=LIGHT.edge)
     y = top + _LINE + _THICK + 2.2
-    texts = low, f"{middle} (all)", high
-    for share, text, align in zip((0.0, 0.5, 1.0), texts, ("left", "center", "right"), strict=True):
-        write_text(axes, left + share * _BAR, y, text, ha=align)
+    texts = [scale.texts[0], f"{scale.texts[1]} (all)", scale.texts[2]]
+    wide = [text_size(text)[0] for text in texts]
+    # The value of all samples stands under its colour, as far as the others leave room.
+    middle = _BAR * (scale.at[1] - low) / (high - low)
+    ends = wide[0] + 1.2 + wide[1] / 2, _BAR - wide[2] - 1.2 - wide[1] / 2
+    write_text(axes, left, y, texts[0])
+    write_text(axes, left + min(max(middle, ends[0]), ends[1]), y, texts[1], ha="center")
+    write_text(axes, left + _BAR, y, texts[2], ha="right")
+    axes.plot(
+        [left + middle] * 2,
+        [top + _LINE + 0.4 + _THICK, y - 0.9],
+        color=LIGHT.slate,
+        lw=HAIRLINE_PT,
+    )

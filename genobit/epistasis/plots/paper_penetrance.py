@@ -10,7 +10,7 @@ import numpy as np
 
 from genobit.epistasis.plots.paper_cells import CellGrid, sized, texts_of
 from genobit.epistasis.plots.paper_grid import LINE, TITLE, Layout, lay_out
-from genobit.epistasis.plots.paper_legend import draw_legend, legend_height
+from genobit.epistasis.plots.paper_legend import Key, draw_legend, legend_height
 from genobit.epistasis.plots.penetrance import (
     ENOUGH,
     check_members,
@@ -18,6 +18,7 @@ from genobit.epistasis.plots.penetrance import (
     limits_of,
     quantity,
     reach_of,
+    scaled,
 )
 from genobit.epistasis.result import Cells, Ranked, ranked
 from genobit.visual.paper.page import MARGIN, Paper, size_of
@@ -201,12 +202,14 @@ class _Grids:
             layout = self.layout(width, height - 2 * MARGIN - key - _GUTTER / 2)
         for k, (rank, cells) in enumerate(zip(self.ranks, self.cells, strict=True)):
             x, y = layout.corner(k)
-            colours = self.overall, self.limits
+            colours = self.overall, self.reach
             place = MARGIN + x, MARGIN + y
             CellGrid(self.found, rank, cells, colours, layout, self.sides, *place).on(axes)
-        values = (self.limits[0], self.overall, self.limits[1])
+        low, high = self.limits
         write = three_digits if self.found.trait else "{:.2f}".format
-        scale = quantity(self.found, self.of_class), [write(value) for value in values]
+        values = np.array([low, self.overall, high])
+        at = scaled(values, self.overall, self.reach)
+        scale = Key(quantity(self.found, self.of_class), [write(value) for value in values], at)
         if beside:
             left = MARGIN + layout.width + _GUTTER
             draw_legend(axes, scale, notes, (left, MARGIN + TITLE, beside), stacked=True)

@@ -9,8 +9,16 @@ import numpy as np
 from bokeh.models import FixedTicker, HoverTool
 
 from genobit.epistasis.result import GENOTYPES, Cells, Ranked, ranked
-from genobit.visual.style import DIVERGING, WHITE, Scale, few_marks, palette, plain_frame
-from genobit.visual.tokens import LIGHT
+from genobit.visual.style import (
+    DIVERGING,
+    WHITE,
+    Scale,
+    few_marks,
+    palette,
+    plain_frame,
+    three_digits,
+)
+from genobit.visual.tokens import LIGHT, ink_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,11 +36,8 @@ _GAP = 0.45
 _CELL = {1: (96, 66), 2: (96, 66), 3: (64, 50), 4: (52, 38)}
 _LETTERS = {1: "10pt", 2: "10pt", 3: "8pt", 4: "7pt"}
 _EMPTY = LIGHT.panel
-_INK, _PAPER = LIGHT.ink, LIGHT.paper
 #: Shares are scaled to -1 to 1; white, in the middle, is the share among all samples.
 SCALE = Scale("share", "share of cases", (-1.0, 1.0), DIVERGING)
-#: Colours below this luminance get white text.
-_DARK = 0.25
 
 
 def penetrance_heatmap(
@@ -109,9 +114,9 @@ def draw_cells(
     check_members(found)
     order = found.order
     cells = found.penetrance(rank, of_class)
-    limits = limits_of(cells, cells.overall, reach_of(found, of_class) if reach is None else reach)
+    reach = reach_of(found, of_class) if reach is None else reach
     x, y = _places(order)
-    colour = scaled(cells.value, cells.overall, limits).ravel()
+    colour = scaled(cells.value, cells.overall, reach).ravel()
     filled = cells.n.ravel() > 0
     boxes = {"x0": x - 0.5, "y0": y - 0.5, "x1": x + 0.5, "y1": y + 0.5}
     boxes |= _hovered(found, rank, cells)
@@ -126,7 +131,7 @@ def draw_cells(
         clim=SCALE.limits,
         colorbar=True,
         clabel=quantity(found, of_class),
-        colorbar_opts=_colour_bar(cells.overall, limits),
+        colorbar_opts=_colour_bar(cells, reach),
         line_color=LIGHT.quiet,
         line_width=0.5,
         default_tools=["save"],
@@ -143,12 +148,13 @@ def draw_cells(
     texts = cells.texts()
     if order == MOST_MEMBERS:  # room for one line
         texts = np.array([text.rpartition("\n")[2] for text in texts], dtype=object)
-    dark = filled & is_light(colour)
+    inks = inks_of(colour)
     letters = [
         hv.Labels((x[chosen], y[chosen], texts[chosen]), ["x", "y"], "text", label=label).opts(
             text_color=ink, text_font_size=_LETTERS[order], default_tools=[]
         )
-        for chosen, ink, label in ((dark, _INK, "Dark"), (filled & ~dark, _PAPER, "Light"))
+        for ink, label in ((LIGHT.ink, "Dark"), (LIGHT.paper, "Light"))
+        for chosen in (filled & (inks == ink),)
     ]
     picture = full * empty * letters[0] * letters[1] * _panel_names(found, rank)
     return picture.opts(**_frame(found, rank, of_class))
@@ -174,39 +180,46 @@ def check_members(found: Ranked) -> None:
         )
 
 
-def scaled(value: np.ndarray, overall: float, limits: tuple[float, float]) -> np.ndarray:
-    """Scale values to -1 to 1, separately below and above the share among all samples."""
-    low, high = limits
-    above = value - overall
-    ends = np.where(above < 0, overall - low, high - overall)
-    with np.errstate(invalid="ignore"):
-        return np.clip(above / np.maximum(ends, 1e-9), *SCALE.limits)
+def scaled(value: np.ndarray, overall: float, reach: float) -> np.ndarray:
+    """Scale values to -1 to 1, with equal steps below and above the share among all samples."""
+    return np.clip((value - overall) / max(reach, 1e-9), *SCALE.limits)
 
 
-def is_light(colour: np.ndarray) -> np.ndarray:
-    """Return which colours are light enough for black text."""
-    shades = palette(SCALE)
-    place = np.nan_to_num((colour + 1) / 2 * (len(shades) - 1)).astype("i8")
-    parts = [[int(shades[k][j : j + 2], 16) / 255 for j in (1, 3, 5)] for k in place]
-    return np.asarray(np.array(parts) ** 2.2 @ [0.2126, 0.7152, 0.0722] > _DARK)
+def shades_of(colour: np.ndarray) -> np.ndarray:
+    """Return the shades of scaled values (cells,); those of NaN mean nothing."""
+    shades = np.array(palette(SCALE), dtype=object)
+    found: np.ndarray = shades[
+        np.nan_to_num((colour + 1) / 2 * (len(shades) - 1)).round().astype("i8")
+    ]
+    return found
+
+
+def inks_of(colour: np.ndarray) -> np.ndarray:
+    """Return the colours of texts (cells,) on scaled values."""
+    return np.array([ink_on(shade) for shade in shades_of(colour)], dtype=object)
 
 
 def limits_of(cells: Cells, overall: float, reach: float) -> tuple[float, float]:
-    """Return the values at the ends of the colours."""
+    """Return the least and the most possible value of the scale, at the ends of its key."""
     least, most = cells.limits
     return max(overall - reach, least), min(overall + reach, most)
 
 
-def _colour_bar(overall: float, limits: tuple[float, float]) -> dict[str, Any]:
-    low, high = limits
-    at = {-1.0: low, -0.5: (low + overall) / 2, 0.0: overall, 0.5: (overall + high) / 2, 1.0: high}
+def _colour_bar(cells: Cells, reach: float) -> dict[str, Any]:
+    limits = limits_of(cells, cells.overall, reach)
+    low, high = scaled(np.array(limits), cells.overall, reach).tolist()
+    places = sorted({low, high, *(k for k in (-0.5, 0.0, 0.5) if low <= k <= high)})
+    at = {place: cells.overall + place * reach for place in places}
+    write = three_digits if cells.count is None else "{:.2f}".format
     return {
         "width": 12,
+        "display_low": low,
+        "display_high": high,
         "title_text_font_size": "8pt",
         "ticker": FixedTicker(ticks=list(at)),
         # Bokeh looks whole ticks up as int; with float keys the ends of the bar keep their texts.
         "major_label_overrides": {
-            int(k) if k == int(k) else k: f"{round(v, 2) + 0.0:.2f}" + (" all" if k == 0 else "")
+            int(k) if k == int(k) else k: write(v + 0.0) + (" all" if k == 0 else "")
             for k, v in at.items()
         },
     }
@@ -246,7 +259,7 @@ def _panel_names(found: Ranked, rank: int) -> hv.Labels:
         ]
     columns = ([row[k] for row in rows] for k in range(3))
     return hv.Labels(tuple(columns), ["x", "y"], "text", label="Panels").opts(
-        text_color=_INK, text_font_size="8pt", text_font_style="bold", default_tools=[]
+        text_color=LIGHT.ink, text_font_size="8pt", text_font_style="bold", default_tools=[]
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.colors import to_rgba
 
 from genobit.kendall.plots import paper_key as key
 from genobit.kendall.plots.communities import BUBBLES, CommunityLayout, gather, left_out
@@ -17,7 +17,7 @@ from genobit.visual.paper.labels import Obstacles, leader, place_labels
 from genobit.visual.paper.page import MARGIN, size_of
 from genobit.visual.paper.texts import lines_of, text_size, write_text
 from genobit.visual.style import number
-from genobit.visual.tokens import LIGHT
+from genobit.visual.tokens import LIGHT, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +109,7 @@ class Bubbles:
         for (x, y), radius, group, colour in zip(at, radii, self.drawn, colours, strict=True):
             text = f"{len(group):,}"
             if text_size(text)[0] < 1.7 * radius:
-                write_text(axes, x, y, text, ha="center", color=_on(colour), zorder=4)
+                write_text(axes, x, y, text, ha="center", color=ink_on(colour), zorder=4)
         axes.scatter(
             at[:, 0],
             at[:, 1],
@@ -161,12 +161,6 @@ def _look_of(count: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     rgba = np.tile(to_rgba(LIGHT.slate), (len(share), 1))
     rgba[:, 3] = ALPHAS[0] + (ALPHAS[1] - ALPHAS[0]) * share
     return WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * share, rgba
-
-
-def _on(colour: str) -> str:
-    """Return the colour of text on a colour."""
-    red, green, blue = to_rgb(colour)
-    return LIGHT.ink if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else LIGHT.paper
 
 
 def _draw_line_key(axes: Axes, counts: np.ndarray, at: tuple[float, float]) -> None:

@@ -13,7 +13,7 @@ from matplotlib.textpath import text_to_path
 
 from genobit.visual.paper.page import INCH, family, shows, style
 from genobit.visual.style import number, printable
-from genobit.visual.tokens import BASE_PT, LIGHT, NOTE_PT
+from genobit.visual.tokens import BASE_PT, LIGHT, NOTE_PT, luminance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -178,15 +178,10 @@ def readable(colour: str) -> str:
     )
     for share in np.linspace(0, 1, 21):
         mixed = np.rint((1 - share) * own + share * ink).astype(int)
-        if 1.05 / (_luminance(mixed) + 0.05) >= _CONTRAST:
+        found = "#{:02x}{:02x}{:02x}".format(*mixed)
+        if 1.05 / (luminance(found) + 0.05) >= _CONTRAST:
             break
-    return "#{:02x}{:02x}{:02x}".format(*mixed)
-
-
-def _luminance(colour: np.ndarray) -> float:
-    level = colour / 255
-    linear = np.where(level <= 0.03928, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
+    return found
 
 
 class Room:
