@@ -31,7 +31,8 @@ def test_a_result__is_pickled_and_written(case: Case, tmp_path: Path) -> None:
     assert set(whole.chunks) <= set(whole.dims)
     right = whole.compute()
     xr.testing.assert_equal(again.compute(), result.compute())
-    whole.to_netcdf(tmp_path / "x.nc")
+    planes = [key for key in whole.data_vars if str(key).startswith("plane_")]
+    whole.drop_vars(planes).to_netcdf(tmp_path / "x.nc")  # netCDF 3 has no uint64
     for found in (
         xr.open_dataset(tmp_path / "x.nc").load(),
         xr.open_zarr(gb.to_zarr(result, tmp_path / "x.zarr")).load(),

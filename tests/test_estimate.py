@@ -25,6 +25,7 @@ READING = {
     ("genes", "kendall"): "the first chunk decides the kernel",
     ("genes", "kendall_pairs"): "the first chunk decides the kernel",
     ("packed", "epistasis"): "a calibration searches blocks of the genotypes",
+    ("few", "epistasis"): "the same",
 }
 """Methods whose estimates compute something of the data, and why."""
 READ_WHEN_CALLED = {

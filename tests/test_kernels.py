@@ -9,7 +9,7 @@ import dask
 import pytest
 
 import genobit as gb
-from tests.helpers.every import assert_same, everything, small_tiles
+from tests.helpers.cases import assert_same, everything, small_tiles
 from tests.helpers.sized import KERNELS
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled("takes minutes as plain Python")]

@@ -19,7 +19,6 @@ import genobit as gb
 from genobit.accessor import GenobitDataArrayAccessor, GenobitDatasetAccessor
 from genobit.engine.synonyms import ABSENT, SYNONYMS
 from tests.helpers.cohorts import cohort, random_calls
-from tests.helpers.every import everything
 from tests.helpers.public import functions, methods, users
 
 
@@ -466,6 +465,6 @@ def test_writer__is_a_method_of_matrices(name: str, made: str, tmp_path: Path) -
 
 
 def test_writer__is_a_method_of_a_search(tmp_path: Path) -> None:
-    found = everything()["parsimony_search"]()
+    found = aln().genobit.parsimony_search(seed=1)
     found.genobit.to_trees(tmp_path / "x.nwk")
     assert (tmp_path / "x.nwk").read_text().count(";") == found.sizes["trees"]

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 import genobit as gb
-from tests.helpers.cases import CASES, SOURCES, Case, called, name
-
-INPUTS = {
-    *("alignment", "filter", "genetic_map", "indexed", "isel", "join", "mask_calls", "pack"),
-    "sel",
-}
-"""Methods that return genotypes or an alignment, which explorers show."""
+from tests.helpers.cases import CASES, INPUTS, SOURCES, Case, called, name
 
 
 @pytest.mark.parametrize("case", CASES, ids=name)

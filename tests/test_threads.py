@@ -16,14 +16,9 @@ import pytest
 from dask.callbacks import Callback
 
 import genobit as gb
-from tests.helpers.cases import CASES, SOURCES, Case, called, computed, name, packed, sick, taxa
+from tests.helpers.cases import everything, packed, sick, taxa
 
 THREADS = 8
-
-
-def result_of(case: Case) -> Any:
-    found = called(case, SOURCES[case.source](), case.base)
-    return found if case.eager and not isinstance(found, gb.PairTable) else computed(found)
 
 
 def same(found: Any, right: Any) -> bool:
@@ -66,11 +61,12 @@ def from_threads(work: Callable[[int], Any]) -> list[Any]:
 
 def test_every_method__gives_the_result_of_one_thread() -> None:
     with dask.config.set(scheduler="synchronous"):
-        right = {name(case): result_of(case) for case in CASES}
+        right = {name: compute() for name, compute in everything().items()}
 
     def wrong(number: int) -> list[str]:
         del number
-        return [name(case) for case in CASES if not same(result_of(case), right[name(case)])]
+        found = everything().items()
+        return [name for name, compute in found if not same(compute(), right[name])]
 
     with other_work():
         assert from_threads(wrong) == [[]] * THREADS

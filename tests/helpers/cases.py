@@ -1,6 +1,8 @@
-"""Every public method that computes, with another value for each of its inputs.
+"""Every public method that computes, on small data in several chunks.
 
-A method or parameter that is added without a case here fails `tests/test_keys.py`.
+`everything` is for what has to hold of all: the same bits on any scheduler, after faults, with any
+kernel. Changes of a case are other values of its inputs: a method or parameter that is added
+without them fails `tests/test_keys.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from tests.helpers.measurements import expression
 from tests.helpers.prints import prints, rows_of
 from tests.helpers.sites import alignment, letters
 
-VARIANTS, SAMPLES, SITES = 40, 20, 24
+VARIANTS, SAMPLES, SITES = 100, 70, 24
 
 Change = dict[str, Any]
 """Arguments that are changed; with several, all but the one it is about are in the base too."""
@@ -46,6 +48,11 @@ class Case(NamedTuple):
     """Whether it computes at once."""
 
 
+INPUTS = {
+    *("alignment", "filter", "genetic_map", "indexed", "isel", "join", "mask_calls", "pack"),
+    "sel",
+}
+"""Methods that return genotypes or an alignment, which explorers show."""
 NO_RESULT = {"compute", "progress", "checkpoint"}
 """Parameters that say how a result is computed, shown or kept, and not which."""
 
@@ -90,6 +97,11 @@ def packed() -> xr.Dataset:
     return genotypes().genobit.pack()
 
 
+def few() -> xr.Dataset:
+    """Variants for what takes long of many."""
+    return packed().isel(variants=slice(0, VARIANTS, 4))
+
+
 def whole() -> xr.Dataset:
     return cohort(np.maximum(calls(), 0), chunks=(VARIANTS // 2, SAMPLES))
 
@@ -99,7 +111,7 @@ def haploid() -> xr.Dataset:
 
 
 def genes() -> xr.DataArray:
-    return expression(12, 20, missing=0.05).chunk(gene=6)
+    return expression(12, 20, missing=0.05).chunk(gene=4)
 
 
 def bits() -> xr.DataArray:
@@ -107,11 +119,11 @@ def bits() -> xr.DataArray:
 
 
 def taxa() -> xr.DataArray:
-    return alignment(letters(2, 7, SITES, noise=0.02)).chunk(sites=SITES // 2)
+    return alignment(letters(2, 7, SITES, noise=0.02)).chunk(sites=SITES // 4)
 
 
 def two_states() -> xr.DataArray:
-    return alignment(letters(2, 7, SITES, "AC", noise=0.02)).chunk(sites=SITES // 2)
+    return alignment(letters(2, 7, SITES, "AC", noise=0.02)).chunk(sites=SITES // 4)
 
 
 def family() -> xr.Dataset:
@@ -130,6 +142,7 @@ SOURCES: dict[str, Callable[[], xr.Dataset | xr.DataArray]] = {
     "genotypes": genotypes,
     "with_fields": with_fields,
     "packed": packed,
+    "few": few,
     "family": family,
     "whole": whole,
     "haploid": haploid,
@@ -221,7 +234,7 @@ CASES = [
         "founders": {"founders": True}, "small_sample": {"small_sample": True},
         "sex_limits": {"sex_limits": (0.3, 0.7)}, "autosomes": {"autosomes": False},
     }),
-    Case("family", "filter", {"min_maf": 0.1}, {
+    Case("family", "filter", {"min_maf": 0.1, "max_sample_missing": 0.2}, {
         "min_maf": {"min_maf": 0.2}, "max_missing": {"max_missing": 0.1},
         "max_sample_missing": {"max_sample_missing": 0.1}, "min_hwe": {"min_hwe": 0.1},
         "hwe": {"hwe": "midp", "min_hwe": 0.1}, "founders": {"founders": True},
@@ -258,6 +271,8 @@ CASES = [
         "statistic": {"statistic": "r"}, "window": {"window": 5},
         "other": {"other": lambda: packed().isel(variants=slice(7, None))},
     }),
+    Case("packed", "ld", {"window": 20}),
+    Case("few", "ld", {"statistic": "r2_em"}),
     Case("genotypes", "ld", {"window": "2kb"}, {
         "phased": {"phased": True}, "window": {"window": "3kb"},
     }),
@@ -282,6 +297,8 @@ CASES = [
         "allele_frequency": {"allele_frequency": share(2)},
     }),
     Case("packed", "grm", {"method": "endelman_jannink"}),
+    Case("packed", "grm", {"method": "gcta", "loco": True}),
+    Case("packed", "grm", {"method": "ibs"}),
     Case("packed", "grm", {"method": "king"}, {"method": {"method": "ibs"}}),
     Case("packed", "grm_pairs", {"threshold": 0.05, "method": "vanraden1"}, {
         "method": {"method": "vanraden2"}, "threshold": {"threshold": 0.06},
@@ -301,6 +318,7 @@ CASES = [
     Case("genes", "kendall", {}, {
         **KENDALL, "dim": {"dim": "gene"}, "other": {"other": lambda: genes()[3:]},
     }),
+    Case("genes", "kendall", {"pvalue": True}),
     Case("packed", "project", {"pcs": lambda: axes(0)}, {"pcs": {"pcs": lambda: axes(1)}}),
     Case("bits", "similarity", {}, {
         "statistic": {"statistic": "hamming"}, "dim": {"dim": "molecule"},
@@ -321,6 +339,7 @@ CASES = [
         "seed": {"method": "randomized", "seed": 1},
         "autosomes": {"autosomes": ["chr1"]}, "count_monomorphic": {"count_monomorphic": True},
     }, eager=True),
+    Case("packed", "pca", {"components": 3, "method": "randomized"}, eager=True),
     Case("packed", "ld_blocks", {}, {
         "window": {"window": "2kb"}, "min_maf": {"min_maf": 0.2},
     }, eager=True),
@@ -355,6 +374,10 @@ CASES = [
         "limits.min_gap": limited(min_gap="1kb"), "limits.max_r2": limited(max_r2=0.5),
         "limits.prefilter": limited(prefilter=9),
     }, eager=True),
+    Case("few", "epistasis", {"phenotype": sick(1), "order": 3, **limited()}, eager=True),
+    Case("few", "epistasis", {
+        "phenotype": sick(1), "statistic": "logistic", "covariates": beside(), **limited(),
+    }, eager=True),
     Case("genes", "kendall_pairs", {"threshold": 0.3}, {
         **PAIRS, "dim": {"dim": "sample"}, "names": {"names": "gene"},
     }, eager=True),
@@ -370,12 +393,13 @@ CASES = [
         "bootstrap": {"bootstrap": 2},
         "gap": {"gap": "state"}, "weights": {"weights": columns(1)}, "outgroup": {"outgroup": "t3"},
     }, eager=True),
+    Case("taxa", "parsimony_search", {"bootstrap": 2, **tried(replicates=3)}, eager=True),
 ]  # fmt: skip
 
 
 def name(case: Case) -> str:
     base = [f"{key}={x}" if isinstance(x, str | int) else key for key, x in case.base.items()]
-    return f"{case.method} of {case.source} {' '.join(base)}"
+    return " ".join([case.method, "of", case.source, *base])
 
 
 def called(case: Case, source: Any, given: Mapping[str, Any]) -> Any:
@@ -389,6 +413,31 @@ def computed(found: Any) -> Any:
     if isinstance(found, gb.PairTable):
         return found.to_dataframe()
     return found.compute()
+
+
+def result_of(case: Case) -> Any:
+    """The result of a case, in memory."""
+    found = called(case, SOURCES[case.source](), case.base)
+    return found if case.eager and not isinstance(found, gb.PairTable) else computed(found)
+
+
+def everything() -> dict[str, Callable[[], Any]]:
+    """Name -> what computes it, on the scheduler that is active then."""
+    return {name(case): partial(result_of, case) for case in CASES}
+
+
+def small_tiles() -> Any:
+    """Options under which the genotypes of the cases make several tiles."""
+    return gb.set_options(chunk_rows=32)
+
+
+def assert_same(found: Any, right: Any) -> None:
+    """Equal to the last bit, labels and types included."""
+    assert type(found) is type(right)
+    if isinstance(right, pd.DataFrame):
+        pd.testing.assert_frame_equal(found, right, check_exact=True)
+    else:
+        xr.testing.assert_identical(found, right)
 
 
 def by_argument(case: Case) -> Iterator[tuple[str, Change, Change]]:

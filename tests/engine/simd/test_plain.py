@@ -26,7 +26,7 @@ from genobit.engine.simd.plain_lanes import (
     zeros,
 )
 from tests.helpers import programs
-from tests.helpers.every import assert_same, everything
+from tests.helpers.cases import assert_same, everything
 
 SMALL = np.array([100, 100], np.int8)
 
