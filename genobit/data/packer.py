@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from genobit.data import labels, layouts, model, result_labels
 from genobit.data.checks import check_one_of
 from genobit.engine.bits.layout import PREFIX, UNWRITTEN, Layout
+from genobit.engine.options import get_options
 from genobit.engine.progress import warn
 
 if TYPE_CHECKING:
@@ -49,8 +50,6 @@ def pack(
     - ``chunk``: number of variants per chunk; the default follows `get_options`.
     - ``haploid``: read the haploid call (a, -2) as the dosage of (a, a) instead of refusing it.
     """
-    from genobit.engine.schedule.costs import chunk_of_variants
-
     check_one_of("rows", rows, ("variants", "samples"))
     check_one_of("multiallelic", multiallelic, ("refuse", "drop", "split"))
     check_one_of("missing", missing, ("keep", "refuse"))
@@ -63,7 +62,9 @@ def pack(
     calls = model.require_genotypes(chosen)
     layout = _layout(calls, rows, phased=phased)
     refuse = missing == "refuse" or _none_missing(calls)
-    if chunk is None and rows == "variants":
+    if chunk is None and rows == "variants" and get_options().chunk_rows == "auto":
+        from genobit.engine.schedule.costs import chunk_of_variants
+
         chunk = chunk_of_variants(len(numbers), layout.bits, len(layout.planes) + (not refuse))
     planes = file_planes(source, layout, chunk) if chosen is ds and not refuse else None
     if planes is None:

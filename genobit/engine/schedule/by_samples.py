@@ -11,7 +11,7 @@ import dask.array as da
 import numpy as np
 
 from genobit.engine.bits.layout import words_for
-from genobit.engine.schedule.costs import edge_of_samples
+from genobit.engine.options import get_options
 from genobit.engine.schedule.pair_sums import SampleChunks
 from genobit.engine.schedule.tiles import joined
 
@@ -105,7 +105,12 @@ def in_tiles(
     ``words`` also rechunks planes that are not yet split into chunks of variants.
     """
     n, planes = samples.planes[0].shape[0], samples.planes
-    tiles = _tiles(n, edge_of_samples(n, samples.variants, len(planes)), layers)
+    edge = get_options().edge
+    if get_options().chunk_rows == "auto":
+        from genobit.engine.schedule.costs import edge_of_samples
+
+        edge = edge_of_samples(n, samples.variants, len(planes))
+    tiles = _tiles(n, edge, layers)
     chunks = {0: tiles} if words is None else {0: tiles, 1: words}
     return samples._replace(planes=tuple(plane.rechunk(chunks) for plane in planes))
 

@@ -235,25 +235,17 @@ def sum_costs(
     return tile_costs("grm", samples, sum(variants), planes, parts=parts, taken=taken)
 
 
-def chunk_of_variants(variants: int, depth: int, planes: int) -> int | None:
-    """Return the cheapest number of variants per chunk for r2, or None if "auto" is not set.
+def chunk_of_variants(variants: int, depth: int, planes: int) -> int:
+    """Return the cheapest number of variants per chunk for r2, a multiple of 64.
 
-    The number is a multiple of 64, since chunks hold whole words.
+    Chunks hold whole words.
     """
-    if not _is_auto():
-        return None
     return 64 * words_for(tile_costs("ld", variants, depth, planes).best)
 
 
 def edge_of_samples(samples: int, variants: Sequence[int], planes: int) -> int:
-    """Return the samples per tile edge: the option's, or the cheapest for sums with "auto"."""
-    if not _is_auto():
-        return get_options().edge
+    """Return the cheapest number of samples per tile edge for sums over variants."""
     return sum_costs(samples, variants, planes).best
-
-
-def _is_auto() -> bool:
-    return get_options().chunk_rows == "auto"
 
 
 def duration(seconds: float) -> str:
