@@ -9,6 +9,8 @@ import numpy as np
 
 from genobit.data.contigs import contigs_of
 from genobit.data.labels import text
+from genobit.visual.picture.spec import Axis
+from genobit.visual.style import first_capital
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,10 +34,9 @@ class Places:
     label: str
     ticks: tuple[tuple[float, str], ...] = ()
 
-    @property
-    def axis(self) -> dict[str, Any]:
-        """HoloViews options of the axis."""
-        return {"xlabel": self.label, **({"xticks": list(self.ticks)} if self.ticks else {})}
+    def axis(self) -> Axis:
+        """Return the axis of a picture."""
+        return Axis(first_capital(self.label), ticks=self.ticks or None)
 
 
 def places(

@@ -194,6 +194,19 @@ def three_digits(value: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
+def first_capital(text: str) -> str:
+    """Return a text with its first letter as a capital, as labels of axes have it.
+
+    A symbol of one letter stays as it is.
+
+    Examples
+    --------
+    >>> first_capital("call rate"), first_capital("r²")
+    ('Call rate', 'r²')
+    """
+    return text[:1].upper() + text[1:] if text[1:2].isalpha() else text
+
+
 def whole_ticks(low: float, high: float, most: int = 6) -> list[int]:
     """Return round whole numbers as ticks for an axis of counts.
 

@@ -10,7 +10,9 @@ from genobit.grm.plots.heatmap import grm_heatmap
 from genobit.grm.plots.kinship import closest_pairs, draw_pairs, kinship_histogram
 from genobit.grm.plots.paper_matrix import paper_heatmap
 from genobit.grm.plots.result import DIMS, MEASURES
-from genobit.visual.plain import bars, heatmap
+from genobit.visual.heatmap import heatmap
+from genobit.visual.picture.plain import bars
+from genobit.visual.picture.spec import Picture
 from genobit.visual.results import Result
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def _paper_of_one(grm: xr.DataArray, *, contig: int = 0, **options: Any) -> Pape
     return paper_heatmap(grm.isel(contigs=contig), **options)
 
 
-def _unrelated(kept: xr.DataArray) -> hv.Bars:
+def _unrelated(kept: xr.DataArray) -> Picture:
     """Draw how many samples are in the unrelated set."""
     inside = int(kept.values.sum())
     counts = {"unrelated": inside, "left out": kept.size - inside}

@@ -9,7 +9,7 @@ import numpy as np
 
 from genobit.data.labels import text
 from genobit.visual.differences import is_difference, name_of_difference
-from genobit.visual.plain import side_names
+from genobit.visual.heatmap import side_names
 from genobit.visual.style import DIVERGING, SEQUENTIAL, Scale
 
 if TYPE_CHECKING:

@@ -15,7 +15,9 @@ from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap
 from genobit.kendall.plots.network import kendall_network
 from genobit.kendall.plots.paper_network import paper_network
 from genobit.visual.differences import scale_with
-from genobit.visual.plain import heatmap, histogram
+from genobit.visual.heatmap import heatmap
+from genobit.visual.picture.plain import histogram
+from genobit.visual.picture.spec import Picture
 from genobit.visual.results import Result
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def _rectangle(tau: xr.DataArray | xr.Dataset) -> hv.Image:
     return heatmap(matrix, scale_with(matrix.values, SCALE))
 
 
-def _values(tau: xr.DataArray | xr.Dataset) -> hv.Histogram:
+def _values(tau: xr.DataArray | xr.Dataset) -> Picture:
     """Draw a histogram of tau of all pairs."""
     matrix = _matrix(tau)
     values, one_set = matrix.values, _is_one_set(tau)

@@ -11,7 +11,7 @@ import xarray as xr
 from genobit.data.pairs.table import PairTable, each_once
 from genobit.ld.plots.result import computed
 from genobit.visual.picture.spec import Axis, Band, Line, Mark, Panel, Picture, Points, Segments
-from genobit.visual.style import number, scale_of, three_digits
+from genobit.visual.style import first_capital, number, scale_of, three_digits
 from genobit.visual.tokens import GROUPS, LIGHT
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def ld_decay(
         marks += _marks(one, colour, unit, (start, stop), fitted=fitted)
     pairs = sum(int(one.pairs.sum()) for one in found)
     least = min((float(one.mean.min()) for one in found if one.mean.size), default=0.0)
-    notes = [*([] if found[0].name else [f"{_first_capital(_halves(found[0], unit))}."])]
+    notes = [*([] if found[0].name else [f"{first_capital(_halves(found[0], unit))}."])]
     panel = Panel(
         Axis(f"Distance between the variants ({unit})", (start, stop), log=bool(log)),
         # Means of a signed statistic, or of a difference, may be negative.
@@ -309,10 +309,6 @@ def _halves(one: _Decay, unit: str) -> str:
     if one.fit == "fits":
         return f"{text}; Hill–Weir fit {three_digits(one.fitted_half)} {unit}"
     return f"{text}; {_NO_FIT[one.fit]}" if one.fit else text
-
-
-def _first_capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _legend(panel: Panel, share: str, *, fitted: bool) -> str:

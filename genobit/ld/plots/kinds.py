@@ -19,7 +19,9 @@ from genobit.ld.plots.result import DIMS, is_one_set
 from genobit.ld.plots.tracks import block_track, clump_plot
 from genobit.visual.differences import scale_with
 from genobit.visual.genome import places
-from genobit.visual.plain import heatmap, histogram, mask_track, track
+from genobit.visual.heatmap import heatmap
+from genobit.visual.picture.plain import histogram, mask_track, track
+from genobit.visual.picture.spec import Picture
 from genobit.visual.results import Result
 from genobit.visual.style import SCALES
 
@@ -75,7 +77,7 @@ def _matrix(ld: xr.DataArray) -> hv.Image:
     return heatmap(ld, scale, clustered=False)
 
 
-def _values(ld: xr.DataArray) -> hv.Histogram:
+def _values(ld: xr.DataArray) -> Picture:
     """Draw a histogram of the values of all pairs."""
     values, one_set = ld.values, _is_one_set(ld)
     statistic = str(ld.attrs.get("statistic", ld.name))
@@ -87,20 +89,20 @@ def _values(ld: xr.DataArray) -> hv.Histogram:
     return histogram(values, name, "pair")
 
 
-def _scores(scores: xr.Dataset) -> hv.Points:
+def _scores(scores: xr.Dataset) -> Picture:
     """Draw LD scores along the genome."""
     values = scores["ld_score"].values
     label = str(scores["ld_score"].attrs.get("long_name", "LD score"))
     return track(places(scores), values, label, f"LD score of {len(values):,} variants")
 
 
-def _score_histogram(scores: xr.Dataset) -> hv.Histogram:
+def _score_histogram(scores: xr.Dataset) -> Picture:
     """Draw a histogram of LD scores."""
     label = str(scores["ld_score"].attrs.get("long_name", "LD score"))
     return histogram(scores["ld_score"].values, label, "variant")
 
 
-def _pruned(kept: xr.DataArray) -> hv.Overlay:
+def _pruned(kept: xr.DataArray) -> Picture:
     """Draw how many variants pruning keeps along the genome."""
     return mask_track(places(kept), kept.values, ("kept", "removed"))
 

@@ -11,7 +11,8 @@ from genobit.parsimony.plots.paper_trace import paper_trace
 from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tree import parsimony_tree
-from genobit.visual.plain import histogram
+from genobit.visual.picture.plain import histogram
+from genobit.visual.picture.spec import Picture
 from genobit.visual.results import Result
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def _sites(result: xr.Dataset, **options: Any) -> hv.Table:
     return draw_sites(site_table(result, **options))
 
 
-def _lengths(result: xr.Dataset) -> hv.Histogram:
+def _lengths(result: xr.Dataset) -> Picture:
     """Draw a histogram of the lengths of the trees."""
     return histogram(result["length"].values, "length (changes)", "tree")
 

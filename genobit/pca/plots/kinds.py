@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import holoviews as hv
 import numpy as np
 import xarray as xr
-from bokeh.models import HoverTool
 
 from genobit.pca.plots.paper_scatter import paper_scatter
-from genobit.pca.plots.scatter import pca_scatter
+from genobit.pca.plots.scatter import check_components, pca_scatter
 from genobit.visual.genome import places
-from genobit.visual.plain import track
+from genobit.visual.picture.plain import track
+from genobit.visual.picture.spec import Axis, Line, Panel, Picture, Points
 from genobit.visual.results import Result
-from genobit.visual.style import POINT_COLOUR, number, plain_frame
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     from genobit.visual.paper.page import Paper
@@ -49,32 +49,24 @@ def _paper_of_scores(scores: xr.DataArray, **options: Any) -> Paper:
     return paper_scatter(scores.compute().to_dataset(), **options)
 
 
-def _scree(pcs: xr.Dataset) -> hv.Overlay:
+def _scree(pcs: xr.Dataset) -> Picture:
     """Draw the share of the variance of each component."""
-    share = pcs["explained_variance_ratio"].values
-    columns = {"component": np.arange(1, len(share) + 1), "share": 100 * share}
-    tips = [("component", "@component"), ("share", "@share{0.00}%")]
-    points = hv.Points(columns, ["component", "share"]).opts(
-        color=POINT_COLOUR, size=7, tools=[HoverTool(tooltips=tips)], default_tools=["save"]
+    share = 100 * pcs["explained_variance_ratio"].values
+    at = np.arange(1, len(share) + 1)
+    marks = (Line(at, share), Points(at, share, 7.0, hover={"component": at, "share (%)": share}))
+    ticks = tuple((float(k), str(k)) for k in at) if len(share) <= 20 else None
+    panel = Panel(
+        Axis("Component", (0.5, len(share) + 0.5), ticks=ticks, whole=True),
+        Axis("Share of the variance (%)", (0.0, 1.08 * float(share.max()))),
+        marks,
+        size=(400, 260),
     )
-    return (hv.Curve(columns, "component", "share").opts(color=POINT_COLOUR) * points).opts(
-        title=f"{len(share)} components have {share.sum():.1%} of the variance",
-        xlabel="component",
-        ylabel="share of the variance (%)",
-        xticks=columns["component"].tolist() if len(share) <= 20 else 10,
-        xlim=(0.5, len(share) + 0.5),
-        ylim=(0, 108 * float(share.max())),
-        frame_width=400,
-        frame_height=260,
-        hooks=[plain_frame],
-    )
+    return Picture(panel, f"{len(share)} components have {share.sum() / 100:.1%} of the variance")
 
 
-def _loadings(pcs: xr.Dataset, *, component: int = 1) -> hv.Points:
+def _loadings(pcs: xr.Dataset, *, component: int = 1) -> Picture:
     """Draw the loadings of the variants on a component, counted from 1."""
-    n_components = pcs.sizes["components"]
-    if not 1 <= component <= n_components:
-        raise ValueError(f"there is no component {component}; the result has 1 to {n_components}")
+    check_components(pcs, component)
     loadings = pcs["loadings"].transpose("variants", "components").values
     # Variants that the analysis left out, and monomorphic ones, have loadings of 0.
     used = loadings.any(axis=1)

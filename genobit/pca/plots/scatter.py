@@ -98,10 +98,10 @@ def pca_scatter(
     )
 
 
-def check_components(pcs: xr.Dataset, x: Any, y: Any) -> None:
+def check_components(pcs: xr.Dataset, *components: Any) -> None:
     """Raise ValueError for an axis that is not the number of a component, counted from 1."""
     n_components = pcs.sizes["components"]
-    for component in (x, y):
+    for component in components:
         if not is_whole(component) or component > n_components:
             raise ValueError(
                 f"there is no component {component!r}; the result has 1 to {n_components}"

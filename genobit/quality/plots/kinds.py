@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import holoviews as hv
 import xarray as xr
 
 from genobit.data import model
 from genobit.data.checks import check_one_of
 from genobit.quality.plots.spectrum import allele_frequency_spectrum
 from genobit.quality.plots.stats import hwe_quantiles, sample_scatter
-from genobit.visual.plain import histogram
+from genobit.visual.picture.plain import histogram
+from genobit.visual.picture.spec import Picture
 from genobit.visual.results import Result
 
 if TYPE_CHECKING:
@@ -30,19 +30,19 @@ def _are_statistics_along(dim: str) -> Callable[[Any], bool]:
     )
 
 
-def _spectrum(stats: xr.Dataset, *, bins: int = 25, folded: bool = True) -> hv.Histogram:
+def _spectrum(stats: xr.Dataset, *, bins: int = 25, folded: bool = True) -> Picture:
     return allele_frequency_spectrum(stats["allele_frequency"], bins=bins, folded=folded)
 
 
-def _histogram(stats: xr.Dataset, *, statistic: str = "call_rate") -> hv.Histogram:
+def _histogram(stats: xr.Dataset, *, statistic: str = "call_rate") -> Picture:
     """Draw a histogram of one statistic of the variants or samples."""
     known = [str(name) for name, x in stats.data_vars.items() if x.dtype.kind in "iuf"]
     check_one_of("statistic", statistic, known)
     dim = str(next(iter(stats.sizes)))
     label = str(stats[statistic].attrs.get("long_name", statistic))
-    drawn = histogram(stats[statistic].values, label, dim.removesuffix("s"))
     # Nearly all call rates fall into the last bar, and the few low ones matter.
-    return drawn.opts(logy=True, ylim=(0.5, None)) if statistic == "call_rate" else drawn
+    log = statistic == "call_rate"
+    return histogram(stats[statistic].values, label, dim.removesuffix("s"), log=log)
 
 
 RESULTS = (

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import holoviews as hv
 import numpy as np
 
-from genobit.visual.style import POINT_COLOUR, WIDTH, margins, number
+from genobit.visual.picture.plain import counted
+from genobit.visual.style import number
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from genobit.visual.picture.spec import Picture
+
 
 def allele_frequency_spectrum(
     allele_frequency: xr.DataArray | np.ndarray, *, bins: int = 25, folded: bool = True
-) -> hv.Histogram:
+) -> Picture:
     """Draw a histogram of allele frequencies.
 
     Parameters
@@ -31,7 +33,7 @@ def allele_frequency_spectrum(
 
     Returns
     -------
-        hv.Histogram of the number of variants in each bin.
+        Bars of the number of variants in each bin.
 
     Raises
     ------
@@ -40,7 +42,9 @@ def allele_frequency_spectrum(
 
     Examples
     --------
-    >>> allele_frequency_spectrum(np.array([0.15, 0.85, np.nan]), bins=5).dimension_values(1)
+    >>> allele_frequency_spectrum(np.array([0.15, 0.85, np.nan]), bins=5).panel.marks[0].hover[
+    ...     "variants"
+    ... ]
     array([0, 2, 0, 0, 0])
     """
     values = np.asarray(allele_frequency, dtype="f8").ravel()
@@ -54,14 +58,5 @@ def allele_frequency_spectrum(
     title = f"Allele frequencies of {number(len(known), 'variant')}"
     if missing:
         title += f" ({missing:,} without calls left out)"
-    return hv.Histogram((edges, counts)).opts(
-        title=title,
-        xlabel="minor allele frequency" if folded else "frequency of the counted allele",
-        ylabel="variants",
-        color=POINT_COLOUR,
-        line_color="white",
-        frame_width=WIDTH,
-        frame_height=220,
-        hooks=[margins],
-        tools=["hover"],
-    )
+    label = "minor allele frequency" if folded else "frequency of the counted allele"
+    return counted(edges, counts, (label, "variants"), title)

@@ -10,14 +10,13 @@ from bokeh.models import HoverTool
 
 from genobit.data.selection import names_along
 from genobit.visual.colouring import Colouring, colour_options, colouring_of
+from genobit.visual.picture.spec import Axis, Line, Panel, Picture, Points
 from genobit.visual.style import (
-    LEAD_COLOUR,
-    POINT_COLOUR,
     few_marks,
-    margins,
     number,
     with_hooks,
 )
+from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,7 +28,7 @@ POINTS = 1000
 SMALLEST_P = 1e-300
 
 
-def hwe_quantiles(stats: xr.Dataset) -> hv.Overlay:
+def hwe_quantiles(stats: xr.Dataset) -> Picture:
     """Draw the p-values of the Hardy-Weinberg test against those expected by chance."""
     p = np.sort(stats["hwe_p"].values[~np.isnan(stats["hwe_p"].values)])
     if not p.size:
@@ -41,20 +40,22 @@ def hwe_quantiles(stats: xr.Dataset) -> hv.Overlay:
     expected = -np.log10((rank + 0.5) / p.size)
     observed = -np.log10(np.maximum(p[rank], SMALLEST_P))
     top = float(expected.max())
-    line = hv.Curve([(0.0, 0.0), (top, top)]).opts(color=LEAD_COLOUR, line_width=1)
-    points = hv.Points((expected, observed), ["expected", "observed"]).opts(
-        color=POINT_COLOUR, size=4, default_tools=["save"], tools=["hover", "pan", "reset"]
+    end = np.array([0.0, top])
+    hover = {"expected": expected, "observed": observed}
+    marks = (
+        Line(end, end, 1.0, colour=LIGHT.accent),
+        Points(expected, observed, 4.0, hover=hover),
     )
-    return (line * points).opts(
-        title=f"Hardy-Weinberg test of {number(p.size, 'variant')}; line: expected by chance",
-        xlabel="expected −log10 p",
-        ylabel="observed −log10 p",
-        frame_width=420,
-        frame_height=300,
-        xlim=(0, 1.03 * top),
-        ylim=(0, 1.05 * max(top, float(observed.max()))),
-        hooks=[margins, few_marks],
+    panel = Panel(
+        Axis("Expected −log₁₀ P", (0.0, 1.03 * top)),
+        Axis("Observed −log₁₀ P", (0.0, 1.05 * max(top, float(observed.max())))),
+        marks,
+        size=(320, 320),
+        zoom="xy",
+        square=True,
     )
+    title = f"Hardy-Weinberg test of {number(p.size, 'variant')}"
+    return Picture(panel, title, ("Line: expected by chance.",))
 
 
 def sample_scatter(

@@ -8,7 +8,9 @@ import numpy as np
 import xarray as xr
 
 from genobit.visual.differences import is_difference, name_of_difference
-from genobit.visual.plain import heatmap, histogram
+from genobit.visual.heatmap import heatmap
+from genobit.visual.picture.plain import histogram
+from genobit.visual.picture.spec import Picture
 from genobit.visual.results import Result
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def _matrix(similarity: xr.DataArray) -> hv.Image:
     return heatmap(similarity.assign_attrs(long_name=_name(similarity)))
 
 
-def _values(similarity: xr.DataArray) -> hv.Histogram:
+def _values(similarity: xr.DataArray) -> Picture:
     """Draw a histogram of the similarities of all pairs."""
     similarity = similarity.compute()
     values = similarity.values
@@ -45,7 +47,7 @@ def _values(similarity: xr.DataArray) -> hv.Histogram:
     return histogram(values, _name(similarity), "pair")
 
 
-def _nearest(neighbours: xr.Dataset) -> hv.Histogram:
+def _nearest(neighbours: xr.Dataset) -> Picture:
     """Draw a histogram of the similarity of each row to its nearest row."""
     nearest = neighbours["similarity"].isel(rank=0)
     label = str(neighbours["similarity"].attrs.get("long_name", "similarity"))

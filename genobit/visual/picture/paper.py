@@ -49,6 +49,8 @@ _WIDE = 120.0
 _GAP, _LABEL = 5.0, 3.4
 #: Room for ticks and label below the axes, and the least height of the axes.
 _BELOW, _LEAST = 8.0, 24.0
+#: The greatest height of the axes.
+_MOST = 75.0
 _DASHES: dict[str, Any] = {"solid": "solid", "dashed": (0, (4, 2)), "dotted": (0, (1, 1.5))}
 _SHAPES = {"circle": "o", "diamond": "D", "x": "x"}
 #: Symbols that journals print in italics.
@@ -104,11 +106,11 @@ class _Page:
 
     def height(self, width: float) -> float:
         across = width - 2 * MARGIN - self.left() - self.right(width)
-        axes = max(across * self.panel.size[1] / self.panel.size[0], _LEAST)
+        axes = np.clip(across * self.panel.size[1] / self.panel.size[0], _LEAST, _MOST)
         if self.ends(width):
             axes = max(axes, len(self.named) * _NAME)
         notes = _LINE * len(self.notes(width)) + 1.0
-        return 2 * MARGIN + self.above(width) + axes + _BELOW + notes
+        return float(2 * MARGIN + self.above(width) + axes + _BELOW + notes)
 
     def draw(self, axes: Axes) -> None:
         width, height = size_of(axes)
@@ -119,6 +121,7 @@ class _Page:
         left, top = MARGIN + self.left(), MARGIN + self.above(width)
         across = max(width - MARGIN - left - self.right(width), 5.0)
         tall = max(height - MARGIN - top - _BELOW - below, 5.0)
+        across = min(across, tall) if self.panel.square else across
         frame = panel(axes, left, top, across, tall)
         self._axes(frame, across)
         points = float(np.clip(0.9 * across * 72 / 25.4 / self.panel.size[0], *_POINTS))
@@ -181,7 +184,11 @@ class _Page:
         second = left + 6.0 + 1.08 * max(text_size(name, bold=True)[0] for name in names) + 3.0
         for k, (mark, name) in enumerate(zip(self.named, names, strict=True)):
             y = MARGIN + (k + 0.5) * _ROW
-            axes.plot([left, left + 4.5], [y, y], color=mark.colour, linewidth=1.6)
+            if isinstance(mark, Line):
+                axes.plot([left, left + 4.5], [y, y], color=mark.colour, linewidth=1.6)
+            else:
+                shape = "o" if isinstance(mark, Points) else "s"
+                axes.plot([left + 2.2], [y], shape, color=mark.colour, markersize=4.0, mew=0)
             write_text(
                 axes, left + 6.0, y, name, fontweight="bold", color=readable(str(mark.colour))
             )

@@ -21,7 +21,7 @@ from genobit.visual.picture.spec import (
     Rule,
     Segments,
 )
-from genobit.visual.style import margins, printable
+from genobit.visual.style import WIDTH, margins, plain_frame, printable
 from genobit.visual.tokens import LIGHT
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 #: Four digits of a number, and its exponent only where it is needed.
 _NUMBER = "return isNaN(value) ? 'none' : String(Number(value.toPrecision(4)))"
+#: Tools by the axes along which they pan and zoom.
+_ZOOM = {
+    "": [],
+    "x": ["xpan", "xwheel_zoom", "reset"],
+    "xy": ["pan", "wheel_zoom", "reset"],
+}
 #: Diamonds of Bokeh are smaller than circles of their size.
 _LARGER = {"diamond": 1.6}
 #: Width of a letter of a note in pixels.
@@ -61,7 +67,13 @@ def paint(picture: Picture) -> hv.Overlay:
         legend_cols=1,
         **_axis("x", panel.x, (left, right)),
         **_axis("y", panel.y, (low, high)),
-        hooks=[margins, _notes(picture.notes, panel.size[0])],
+        default_tools=["save"],
+        tools=_ZOOM[panel.zoom],
+        active_tools=[],
+        hooks=[
+            margins if panel.size[0] == WIDTH else plain_frame,
+            _notes(picture.notes, panel.size[0]),
+        ],
     )
 
 

@@ -126,12 +126,18 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Marks over two axes; `size` is width and height on the screen."""
+    """Marks over two axes; `size` is width and height on the screen.
+
+    `zoom` has the axes along which the screen pans and zooms: "x", "xy" or "". A `square` panel is
+    as wide as high on pages of any width.
+    """
 
     x: Axis
     y: Axis
     marks: tuple[Mark, ...]
     size: tuple[float, float] = (640, 260)
+    zoom: str = ""
+    square: bool = False
 
     def marks_of(self, kind: type[Mark]) -> list[Mark]:
         """Return the marks of a kind, in the order in which they are drawn."""

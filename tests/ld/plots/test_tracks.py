@@ -16,9 +16,9 @@ def test_contigs_of_clumps_are_in_the_order_of_the_genome() -> None:
     p[[70, 40, 5]] = 1e-12, 1e-10, 1e-8
     clumps = ds.genobit.ld_clump(p)
     assert clumps["index_variant"].values.tolist() == [70, 40, 5]
-    picture = clump_plot(clumps)
-    ticks = picture.opts.get("plot").kwargs["xticks"]
+    panel = clump_plot(clumps).panel
+    ticks = panel.x.ticks
     assert [name for _, name in ticks] == ["2", "10", "X"]
     assert (np.diff([at for at, _ in ticks]) > 0).all()
-    leads = picture.Points.Index_variants
-    assert (np.diff(leads["x"]) < 0).all()
+    (leads,) = (mark for mark in panel.marks if mark.label == "Index variants")
+    assert (np.diff(leads.x) < 0).all()

@@ -18,9 +18,11 @@ def test_variants_without_a_loading_are_counted_and_not_drawn(packed: bool) -> N
     ds = ds.assign(variant_contig=("variants", contig))
     pcs = (ds.genobit.pack() if packed else ds).genobit.pca(2)
     assert pcs.attrs["variants_left_out"] == 30
-    picture = pcs.genobit.plot("loadings", component=2).hv
+    picture = pcs.genobit.plot("loadings", component=2).picture
     used = np.flatnonzero(np.ptp(calls[:60].reshape(60, -1), axis=1))
     assert 7 not in used
-    np.testing.assert_array_equal(picture["y"], pcs["loadings"].values[used, 1])
-    title = picture.opts.get("plot").kwargs["title"]
-    assert title == f"Loadings of {len(used)} variants on PC2, {90 - len(used)} without a value"
+    np.testing.assert_array_equal(picture.panel.marks[0].y, pcs["loadings"].values[used, 1])
+    assert (
+        picture.title
+        == f"Loadings of {len(used)} variants on PC2, {90 - len(used)} without a value"
+    )

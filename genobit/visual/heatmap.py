@@ -1,4 +1,4 @@
-"""Plain figures for any result: histogram, track along the genome, bars, and heatmap."""
+"""Heatmap of any matrix of pairs."""
 
 from __future__ import annotations
 
@@ -6,25 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool
+from bokeh.models import ColumnDataSource
 
 from genobit.data.labels import text
 from genobit.visual.clusters import cluster
 from genobit.visual.pixels import lay_out, strongest
 from genobit.visual.style import (
     DIVERGING,
-    NO_VALUE_COLOUR,
-    PALE_COLOUR,
-    POINT_COLOUR,
     SEQUENTIAL,
-    WIDTH,
     Scale,
     add_image_hover,
     bar_title,
-    few_marks,
-    margins,
     matrix_image,
-    number,
     plain_frame,
 )
 
@@ -33,11 +26,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from genobit.visual.genome import Places
     from genobit.visual.pixels import Pixels
 
-#: Bars of a histogram.
-BARS = 50
 #: Most pixels on a side of a heatmap.
 PIXELS = 500
 #: Side of a heatmap in screen pixels.
@@ -50,113 +40,6 @@ if (format == "first") return rows.data.text[j] ?? ""
 if (format == "second") return columns.data.text[i] ?? ""
 return isNaN(value) || value <= -9 ? "none" : value.toPrecision(4)
 """
-
-
-def histogram(values: np.ndarray, label: str, things: str, bins: int = BARS) -> hv.Histogram:
-    """Draw a histogram of values; the title counts the values that are missing.
-
-    Examples
-    --------
-    >>> histogram(np.array([1.0, 2.0, np.nan]), "score", "variant", 2).dimension_values(1)
-    array([1, 1])
-    """
-    values = np.asarray(values, dtype="f8").ravel()
-    known = values[np.isfinite(values)]
-    title = number(len(known), things)
-    if len(known) < len(values):
-        title += f", {len(values) - len(known):,} without a value"
-    counts, edges = np.histogram(known, bins)
-    return hv.Histogram((edges, counts)).opts(
-        title=title,
-        xlabel=label,
-        ylabel=f"{things}s",
-        color=POINT_COLOUR,
-        line_color="white",
-        frame_width=WIDTH,
-        frame_height=220,
-        default_tools=["save"],
-        tools=["hover", "xwheel_zoom", "xpan", "reset"],
-        hooks=[margins, few_marks],
-    )
-
-
-def track(at: Places, values: np.ndarray, label: str, title: str) -> hv.Points:
-    """Draw one value of each variant along the genome; missing values are left out."""
-    known = np.isfinite(values)
-    columns = {"x": at.x[known], "y": values[known], "variant": at.names[known]}
-    # Neighbouring contigs differ in shade.
-    columns["colour"] = np.where(at.contig[known] % 2, PALE_COLOUR, POINT_COLOUR)
-    unseen = int((~known).sum())
-    return hv.Points(columns, ["x", "y"], ["variant", "colour"]).opts(
-        color="colour",
-        size=4 if len(values) <= 5_000 else 2,
-        title=title + (f", {unseen:,} without a value" if unseen else ""),
-        ylabel=label,
-        **at.axis,
-        frame_width=WIDTH,
-        frame_height=220,
-        padding=0.03,
-        default_tools=["save"],
-        tools=["xpan", "xwheel_zoom", "reset", variant_hover(label)],
-        hooks=[margins],
-    )
-
-
-def mask_track(at: Places, mask: np.ndarray, names: tuple[str, str]) -> hv.Overlay:
-    """Draw how many variants a mask keeps and removes along the genome, as stacked bars.
-
-    ``names`` are the words for True and False.
-    """
-    edges = np.histogram_bin_edges(at.x, BARS)
-    kept = np.histogram(at.x[mask], edges)[0]
-    every = np.histogram(at.x, edges)[0]
-    low = {"x": edges[:-1], "y": 0 * kept, "x1": edges[1:], "y1": kept, "count": kept}
-    high = low | {"y": kept, "y1": every, "count": every - kept}
-    layers = [
-        hv.Rectangles(columns, ["x", "y", "x1", "y1"], "count", label=name).opts(
-            color=colour,
-            line_color="white",
-            default_tools=["save"],
-            tools=[HoverTool(tooltips=[(name, "@count")])],
-        )
-        for name, columns, colour in zip(
-            names, (low, high), (POINT_COLOUR, NO_VALUE_COLOUR), strict=True
-        )
-    ]
-    n_kept = int(np.count_nonzero(mask))
-    return hv.Overlay(layers).opts(
-        title=f"{n_kept:,} of {number(len(mask), 'variant')} {names[0]}",
-        **at.axis,
-        ylabel="variants",
-        ylim=(0, 1.1 * max(int(every.max(initial=1)), 1)),
-        frame_width=WIDTH,
-        frame_height=200,
-        legend_position="right",
-        hooks=[margins, few_marks],
-    )
-
-
-def variant_hover(label: str) -> HoverTool:
-    """Return a hover of the columns "variant" and "y"."""
-    return HoverTool(tooltips=[("variant", "@variant"), (label, "@y")])
-
-
-def bars(counts: dict[str, int], things: str, title: str) -> hv.Bars:
-    """Draw counts as bars, each with its number."""
-    names = [f"{name}: {count:,}" for name, count in counts.items()]
-    return hv.Bars((names, list(counts.values())), "which", things).opts(
-        title=title,
-        xlabel="",
-        ylabel=things,
-        color=POINT_COLOUR,
-        line_color=None,
-        bar_width=0.6,
-        frame_width=320,
-        frame_height=220,
-        default_tools=["save"],
-        tools=["hover"],
-        hooks=[plain_frame],
-    )
 
 
 def heatmap(
