@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
-from bokeh.models import CustomJSHover, HoverTool, LogTicker, NumeralTickFormatter
+from bokeh.models import HoverTool, LogTicker, NumeralTickFormatter
 from bokeh.models.annotations import Title
 
 from genobit.visual.picture.spec import (
@@ -27,8 +27,6 @@ from genobit.visual.tokens import LIGHT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Four digits of a number, and its exponent only where it is needed.
-_NUMBER = "return isNaN(value) ? 'none' : String(Number(value.toPrecision(4)))"
 #: Tools by the axes along which they pan and zoom.
 _ZOOM = {
     "": [],
@@ -129,8 +127,8 @@ def _columns(mark: Mark, **places: np.ndarray) -> tuple[dict[str, Any], list[str
         columns[name] = values
         more.append(name)
         if values.dtype.kind == "f":
-            rows.append((label, f"@{name}{{custom}}"))
-            formatters[f"@{name}"] = CustomJSHover(code=_NUMBER)
+            rows.append((label, f"@{name}{{%.4g}}"))
+            formatters[f"@{name}"] = "printf"
         else:
             rows.append((label, f"@{name}{{0,0}}" if values.dtype.kind in "iu" else f"@{name}"))
     tools: list[Any] = [HoverTool(tooltips=rows, formatters=formatters)] if rows else []

@@ -11,7 +11,6 @@ import xarray as xr
 from bokeh.models import ColorBar
 
 from genobit.launcher.plots import (
-    allele_frequency_spectrum,
     ld_heatmap,
     ld_track,
     ld_triangle,
@@ -27,6 +26,7 @@ from genobit.ld.plots.shades import (
     colours_of_shades,
     shades,
 )
+from genobit.quality.plots.spectrum import allele_frequency_spectrum
 from genobit.visual.pixels import (
     AGGREGATES,
     diamonds,
@@ -332,9 +332,9 @@ class TestTrack:
 
 class TestFrequencies:
     def test_missing_frequencies_are_said(self):
-        plot = allele_frequency_spectrum(np.array([0.1, 0.95, np.nan]), bins=10, folded=False)
-        assert plot.dimension_values(1).sum() == 2
-        assert "1 without calls" in title(plot)
+        picture = allele_frequency_spectrum(np.array([0.1, 0.95, np.nan]), bins=10, folded=False)
+        assert picture.panel.marks[0].hover["variants"].sum() == 2
+        assert "1 without calls" in picture.title
 
     def test_no_calls_at_all(self):
         with pytest.raises(ValueError, match="no variant has a called genotype"):
