@@ -18,6 +18,7 @@ import xarray as xr
 
 import genobit as gb
 
+from .filesets import genotypes
 from .ld_prune import cpu
 from .measure import Row, cores, median, seconds
 from .published import Peer, popcount_limit, published, registers_at_once
@@ -177,17 +178,7 @@ def _with_missing(variants: int, samples: int, missing: float) -> xr.Dataset:
     frequency = rng.uniform(0.1, 0.5, (variants, 1, 1))
     calls = (rng.random((variants, samples, 2)) < frequency).astype(np.int8)
     calls[rng.random((variants, samples)) < missing] = -1
-    return xr.Dataset(
-        {
-            "call_genotype": (("variants", "samples", "ploidy"), calls),
-            "variant_contig": ("variants", np.zeros(variants, np.int64)),
-            "variant_position": ("variants", 1 + 1000 * np.arange(variants)),
-            "variant_id": ("variants", [f"rs{k}" for k in range(variants)]),
-            "variant_allele": (("variants", "alleles"), [["A", "C"]] * variants),
-            "contig_id": ("contigs", ["1"]),
-            "sample_id": ("samples", [f"s{k}" for k in range(samples)]),
-        }
-    )
+    return genotypes(calls)
 
 
 def _plink2_seconds(

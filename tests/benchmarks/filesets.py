@@ -40,6 +40,23 @@ def haplotypes(variants: int, bits: int) -> xr.Dataset:
     return layouts.mark_bits(xr.Dataset(planes, attrs=layout.to_attributes()), layout)
 
 
+def genotypes(calls: NDArray[np.int8], contigs: int = 1) -> xr.Dataset:
+    """Calls with the labels that files have."""
+    variants, samples, _ = calls.shape
+    number = np.arange(variants)
+    return xr.Dataset(
+        {
+            "call_genotype": (("variants", "samples", "ploidy"), calls),
+            "variant_contig": ("variants", (number * contigs // variants).astype(np.int32)),
+            "contig_id": ("contigs", np.arange(1, contigs + 1).astype(str).astype(object)),
+            "variant_position": ("variants", 1 + 2_000 * number),
+            "variant_id": ("variants", np.array([f"rs{k}" for k in range(variants)], object)),
+            "variant_allele": (("variants", "alleles"), np.full((variants, 2), ["A", "C"], object)),
+            "sample_id": ("samples", np.array([f"s{k}" for k in range(samples)], object)),
+        }
+    )
+
+
 def labelled(prefix: Path, chromosomes: NDArray[np.int64], samples: int) -> Path:
     """Write the .bim and .fam beside a .bed; returns their prefix."""
     bim = (f"{c} v{k} 0 {k + 1} A G\n" for k, c in enumerate(chromosomes.tolist()))

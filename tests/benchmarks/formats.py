@@ -13,13 +13,13 @@ import xarray as xr
 
 import genobit as gb
 
+from .filesets import genotypes
 from .measure import Row, compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SAMPLES = 2_000
-COUNTS = "call_genotype"
 
 
 def formats(*, quick: bool) -> Iterator[Row]:
@@ -29,16 +29,8 @@ def formats(*, quick: bool) -> Iterator[Row]:
         stem = Path(folder) / "random"
         calls = np.random.default_rng(1).random((variants, SAMPLES, 2), np.float32)
         rare = np.random.default_rng(2).uniform(0.02, 0.5, (variants, 1, 1))
-        genotypes = (("variants", "samples", "ploidy"), (calls < rare).astype(np.int8))
-        ds = xr.Dataset({COUNTS: genotypes}).chunk(variants=2_048)
-        ds = ds.assign(
-            variant_contig=("variants", np.zeros(variants, np.int32)),
-            contig_id=("contigs", np.array(["1"])),
-            variant_position=("variants", np.arange(1, variants + 1, dtype=np.int32)),
-            variant_allele=(("variants", "alleles"), np.tile(["A", "C"], (variants, 1))),
-            variant_id=("variants", np.char.add("rs", np.arange(variants).astype(str))),
-            sample_id=("samples", np.char.add("s", np.arange(SAMPLES).astype(str))),
-        )
+        ds = genotypes((calls < rare).astype(np.int8))
+        ds["call_genotype"] = ds.call_genotype.chunk(variants=2_048)
         gb.to_plink(ds, stem)
         gb.to_pgen(ds, stem)
         shape = f"{variants:,} variants x {SAMPLES:,} samples"

@@ -11,6 +11,7 @@ import xarray as xr
 
 import genobit as gb
 
+from .filesets import genotypes
 from .measure import Row, rates, ratio
 
 if TYPE_CHECKING:
@@ -41,22 +42,13 @@ def _openings(folder: Path, variants: int) -> dict[str, Callable[[], xr.Dataset]
     calls = rng.integers(0, 2, (variants, SAMPLES, 2), np.int8)
     alleles = np.array(list("ACGT"), object)
     first = rng.integers(0, 4, variants)
-    ds = xr.Dataset(
-        {
-            "call_genotype": (("variants", "samples", "ploidy"), calls),
-            "variant_contig": ("variants", np.arange(variants, dtype=np.int32) * 22 // variants),
-            "contig_id": ("contigs", np.arange(1, 23).astype(str).astype(object)),
-            "variant_position": ("variants", np.arange(1, variants + 1) * 2_000),
-            "variant_id": (
-                "variants",
-                np.array([f"rs{k}" for k in rng.permutation(variants) + 10**7], object),
-            ),
-            "variant_allele": (
-                ("variants", "alleles"),
-                alleles[np.stack([first, (first + 1) % 4], axis=1)],
-            ),
-            "sample_id": ("samples", np.array([f"s{k}" for k in range(SAMPLES)], object)),
-        }
+    names = [f"rs{k}" for k in rng.permutation(variants) + 10**7]
+    ds = genotypes(calls, contigs=22).assign(
+        variant_id=("variants", np.array(names, object)),
+        variant_allele=(
+            ("variants", "alleles"),
+            alleles[np.stack([first, (first + 1) % 4], axis=1)],
+        ),
     )
     ds["call_genotype"] = ds.call_genotype.chunk(variants=10_000)
     gb.to_plink(ds, folder / "a")
