@@ -11,7 +11,7 @@ import xarray as xr
 
 from genobit.data import columns as table_columns
 from genobit.data import labels, layouts, model
-from genobit.data.checks import check_one_of
+from genobit.data.checks import check_one_of, first_true
 from genobit.data.contigs import contigs_in
 from genobit.data.join_keys import (
     FAMILY,
@@ -192,8 +192,7 @@ def _report(
         line += f"; {lacking.size:,} without, first {keys.dim}={k} ({shown(keys.labels[k])})"
     unused = np.ones(theirs.size, bool)
     unused[places[places >= 0]] = False
-    if unused.any():
-        k = int(unused.argmax())
+    if (k := first_true(unused)) >= 0:
         line += (
             f"; {int(unused.sum()):,} of {theirs.size:,} rows match none of the {keys.dim}, first "
             f"row {k} ({shown(theirs[k])})"

@@ -228,10 +228,8 @@ def first_difference(ours: Any, theirs: Any, name: str = "labels") -> tuple[int,
     if is_text(here) or is_text(there):
         here, there = text(here), text(there)
     differ = (here != there) & ~(np.asarray(pd.isna(here)) & np.asarray(pd.isna(there)))
-    if not differ.any():
-        return None
-    k = int(np.flatnonzero(differ)[0])
-    return k, here.astype(object)[k], there.astype(object)[k]
+    k = first_true(differ)
+    return None if k < 0 else (k, here.astype(object)[k], there.astype(object)[k])
 
 
 def first_repeat(labels: Any) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from genobit.data import labels, model
-from genobit.data.checks import is_whole
+from genobit.data.checks import first_true, is_whole
 from genobit.data.contigs import UNPLACED, chromosome, contig_of_variants, starts_of_contigs
 
 if TYPE_CHECKING:
@@ -210,10 +210,9 @@ def _check_positions(coordinate: NDArray[Any], start: int, name: str) -> None:
     # Compare instead of subtracting: differences of unsigned positions are never negative.
     wrong = ~np.isfinite(coordinate)
     wrong[1:] |= coordinate[1:] < coordinate[:-1]
-    if wrong.any():
-        k = start + int(wrong.argmax())
+    if (k := first_true(wrong)) >= 0:
         raise ValueError(
-            f"{name} decreases or is not a number at variants={k}: a window needs sorted "
+            f"{name} decreases or is not a number at variants={start + k}: a window needs sorted "
             "positions; sort the genotypes before packing, for example with "
             "ds.sortby(['variant_contig', 'variant_position'])"
         )

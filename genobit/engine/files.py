@@ -74,6 +74,14 @@ def local_path(path: Any, what: str, instead: str = READ) -> Path:
     return Path(path).expanduser()
 
 
+def require_file(path: Path, remedy: str) -> Path:
+    """Return the path of a file; raise FileNotFoundError with a remedy for anything else."""
+    if not path.is_file():
+        other = "is a folder" if path.is_dir() else "is no file"
+        raise FileNotFoundError(f"{path} {other if path.exists() else 'does not exist'}: {remedy}")
+    return path
+
+
 @contextmanager
 def disk_full_named(
     path: str | os.PathLike[str], remedy: str = "free some space, then repeat the call"

@@ -16,7 +16,7 @@ import xarray as xr
 
 from genobit.data import labels, model
 from genobit.data.labels import first_difference, text
-from genobit.engine.files import READ, local_path
+from genobit.engine.files import READ, local_path, require_file
 from genobit.engine.options import get_options
 from genobit.engine.schedule.computing import compute
 from genobit.engine.schedule.graphs import named_layer
@@ -138,10 +138,7 @@ def read_ids(path: Path) -> dict[str, xr.Variable]:
     from genobit.io._plink_text import sample_ids
     from genobit.io._text_tables import Table
 
-    if not path.is_file():
-        msg = f"{path} does not exist: it lists the samples of the matrix and belongs to it."
-        raise FileNotFoundError(msg)
-    table = Table(path)
+    table = Table(require_file(path, "it lists the samples of the matrix and belongs to it"))
     table.columns = table.columns or ["FID", "IID"]
     columns = table.read()
     if not columns.get("IID", np.empty(0)).size:

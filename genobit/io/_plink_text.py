@@ -10,6 +10,8 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, sexes
+from genobit.data.checks import first_true
+from genobit.engine.files import require_file
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
 from genobit.io._text_tables import Table, real_numbers, whole_numbers
 
@@ -39,6 +41,7 @@ SAMPLE_NAMES = {
 """Variable of each known column of a .psam; another column NAME is ``sample_NAME``."""
 _PSAM_COLUMNS = ("FID", "IID", "PAT", "MAT", "SEX", "PHENO1")
 """Names of `FAM_COLUMNS` in a .psam."""
+_FILESET = "a PLINK 1 fileset is a .bed, a .bim and a .fam of one name"
 
 _MISSING = ("na", "nan", "-9", ".")
 """Missing phenotypes, in any case."""
@@ -54,7 +57,7 @@ def read_bim(path: Path) -> dict[str, Any]:
     `alleles`: (variants, 2), A2 then A1. Raises FileNotFoundError for a missing file, and
     ValueError with the number of the first malformed line.
     """
-    _require_file(path)
+    require_file(path, _FILESET)
     columns = Table(path, BIM_COLUMNS, NUMBERS, _BIM_COST).of_kinds(KINDS)
     (a2, of_a2), (a1, of_a1) = columns["A2"], columns["A1"]
     # Equal alleles share one str object.
@@ -104,7 +107,7 @@ def read_fam(path: Path) -> dict[str, Variable]:
     Raises FileNotFoundError for a missing file, and ValueError for a malformed line or for two
     lines with the same family and sample id.
     """
-    _require_file(path)
+    require_file(path, _FILESET)
     return fam_variables(path, Table(path, FAM_COLUMNS))
 
 
@@ -166,15 +169,6 @@ def without_skipped(ds: xr.Dataset) -> xr.Dataset:
     left = ds.isel({model.VARIANTS: ~skipped})
     left[model.VARIANT_POSITION].attrs["note"] = note
     return left
-
-
-def _require_file(path: Path) -> None:
-    """Raise FileNotFoundError for a missing file of a fileset."""
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{path} does not exist. A PLINK 1 fileset is three files of one name: "
-            f"{path.stem}.bed, {path.stem}.bim and {path.stem}.fam."
-        )
 
 
 def phenotype_variable(
@@ -269,8 +263,7 @@ def sample_ids(
     joined: np.ndarray = family + "_" + individual
     pairs = pd.MultiIndex.from_arrays([family, individual])
     repeated = pairs.duplicated() | pd.Index(joined).duplicated()
-    if repeated.any():
-        index = int(np.flatnonzero(repeated)[0])
+    if (index := first_true(repeated)) >= 0:
         # In numpy, a text that ends in NUL does not equal itself.
         earlier = joined.tolist().index(joined[index])
         raise ValueError(

@@ -10,10 +10,10 @@ import numpy as np
 
 from genobit.data import alphabets
 from genobit.data.alignment import SITES, TAXA, alignment_attributes, require_names
-from genobit.data.checks import check_one_of, is_whole
+from genobit.data.checks import check_one_of, first_true, is_whole
 from genobit.data.coded_text import CodedText, text_of
 from genobit.data.guards.bounded import GZIP
-from genobit.engine.files import local_path
+from genobit.engine.files import local_path, require_file
 from genobit.engine.own_words import own_words
 from genobit.engine.schedule.graphs import layer_name
 from genobit.io.alignment_files._layouts import (
@@ -28,7 +28,6 @@ from genobit.io.alignment_files._rows import (
     line_at,
     read_plain,
     read_symbols,
-    require_file,
     require_same_length,
     with_line,
 )
@@ -143,6 +142,7 @@ def open_alignment(
     source = local_path(path, "open_alignment")
     if format is not None:
         check_one_of("format", format, _READERS)
+    require_file(source, "give the file of an alignment")
     if chunks is not None:
         return _open_lazily(source, format, kind, chunks)
     data = read_plain(source, _COST)
@@ -191,8 +191,7 @@ def _refuse_entry(
     parts = [alphabets.members(entry) for entry in entries.tolist()]
     odd = np.array([not part or not known.issuperset(part) for part in parts])
     for taxon, row in enumerate(codes):
-        if (at := odd[row]).any():
-            site = int(at.argmax())
+        if (site := first_true(odd[row])) >= 0:
             entry = text_of(row[None, site : site + 1], entries)
             try:
                 alphabets.require_symbols(entry, kind, symbols, rows.taxa, (taxon, site))
@@ -207,7 +206,6 @@ def _open_lazily(source: Path, form: str | None, kind: str | None, chunks: Any) 
 
     if not is_whole(chunks):
         raise ValueError(f"chunks={chunks!r} is not a whole number of sites, at least 1")
-    require_file(source)
     try:
         _require_plain_fasta(source, form)
         text, taxa, counts = index_fasta(source)

@@ -12,7 +12,7 @@ import xarray as xr
 from genobit.data import labels, model
 from genobit.data.checks import check_one_of
 from genobit.data.text import decode, lazy_text
-from genobit.engine.files import local_path
+from genobit.engine.files import local_path, require_file
 from genobit.engine.own_words import own_words
 from genobit.io._chunks import stamp_of
 from genobit.io._plink_text import sample_ids
@@ -128,8 +128,7 @@ def open_bgen(
     check_one_of("multiallelic", multiallelic, ("refuse", "drop"))
     _check_threshold(hard_call_threshold)
     source = local_path(path, "open_bgen").absolute()
-    if not source.is_file():
-        raise FileNotFoundError(f"{source} does not exist. Give the .bgen file.")
+    require_file(source, "give the .bgen file")
     stamp = stamp_of(source)
     header = read_header(source)
     samples = _samples(source, header, sample)

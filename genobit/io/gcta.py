@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model
-from genobit.engine.files import WRITE, replacing
+from genobit.engine.files import WRITE, replacing, require_file
 from genobit.engine.own_words import own_words
 from genobit.io import _grm_files as files
 
@@ -165,8 +165,7 @@ def open_gcta(prefix: str | os.PathLike[str]) -> xr.DataArray:
     values, counts, names = (
         files.named(prefix, suffix, "open_gcta") for suffix in (".grm.bin", ".grm.N.bin", ".grm.id")
     )
-    if not values.is_file():
-        raise FileNotFoundError(f"{values} does not exist. Give the path without .grm.bin.")
+    require_file(values, "give the path without .grm.bin")
     ids = files.read_ids(names)
     grm = files.labelled(_triangle(values, ids, names).array(), ids, {"source": str(values)})
     grm.attrs["long_name"] = "relationship"

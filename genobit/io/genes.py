@@ -19,11 +19,12 @@ from urllib.parse import unquote
 import pandas as pd
 import xarray as xr
 
+from genobit.data.checks import first_true
 from genobit.data.contigs import renamed
 from genobit.data.guards.bounded import TEXT_COST, lines_of, open_text
 from genobit.data.guards.damage import named_damage
 from genobit.data.labels import text
-from genobit.engine.files import local_path
+from genobit.engine.files import local_path, require_file
 from genobit.engine.options import require_fits
 
 if TYPE_CHECKING:
@@ -96,17 +97,15 @@ def read_genes(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
         if not isinstance(frame, Sized):
             raise TypeError(f"genes= is of type {type(frame).__name__}, expected a path or a table")
         table = _renamed(pd.DataFrame(frame)) if len(frame) else pd.DataFrame(columns=list(COLUMNS))
-    unknown = table[["start", "end"]].isna().any(axis=1).to_numpy().nonzero()[0]
-    if unknown.size:
+    if (k := first_true(table[["start", "end"]].isna().any(axis=1))) >= 0:
         raise ValueError(
-            f"gene {unknown[0]}{of} ({table['name'].iloc[unknown[0]]}) has no start or no end: "
+            f"gene {k}{of} ({table['name'].iloc[k]}) has no start or no end: "
             "give both, or leave it out"
         )
-    backwards = (table["end"] < table["start"]).to_numpy().nonzero()[0]
-    if backwards.size:
-        row = table.iloc[backwards[0]]
+    if (k := first_true(table["end"] < table["start"])) >= 0:
+        row = table.iloc[k]
         raise ValueError(
-            f"gene {backwards[0]}{of} ({row['name']}) ends at {row['end']:,}, before its start "
+            f"gene {k}{of} ({row['name']}) ends at {row['end']:,}, before its start "
             f"{row['start']:,}; swap start and end"
         )
     # Two assemblies in one file stay apart.
@@ -182,9 +181,7 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
 def _numbers(values: pd.Series, column: str) -> NDArray[Any]:
     """Return a column of positions; ValueError for the first text that is no number."""
     found = pd.to_numeric(values, errors="coerce")
-    wrong = (found.isna() & values.notna()).to_numpy().nonzero()[0]
-    if wrong.size:
-        k = int(wrong[0])
+    if (k := first_true(found.isna() & values.notna())) >= 0:
         raise ValueError(f"{column} of gene {k} is {values.iloc[k]!r}: give a number of base pairs")
     return found.to_numpy()
 
@@ -192,9 +189,7 @@ def _numbers(values: pd.Series, column: str) -> NDArray[Any]:
 def _genes_of_gff(
     path: Path, accessions: dict[str, set[str]]
 ) -> Iterator[tuple[str, int, int, str, str]]:
-    if not path.is_file():
-        what = "is a directory" if path.is_dir() else "does not exist"
-        raise FileNotFoundError(f"{path} {what}: give a GFF3 file, or a table of genes")
+    require_file(path, "give a GFF3 file, or a table of genes")
     kept = 0
     with named_damage(path), open_text(path) as file:
         for number, line in enumerate(lines_of(file, path), 1):

@@ -15,7 +15,7 @@ from genobit.data.checks import first_true
 from genobit.data.contigs import contigs_in, renamed
 from genobit.data.joining import with_report
 from genobit.data.labels import text
-from genobit.engine.files import local_path
+from genobit.engine.files import local_path, require_file
 from genobit.io._plain_tables import FEW, REAL, read_plain
 from genobit.io.tables import MISSING, TextTable, decoded, frame_of, require_equal_widths, table_of
 
@@ -80,8 +80,7 @@ def read_genetic_map(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
     what = "the genetic map"
     if isinstance(source, str | os.PathLike):
         path = local_path(source, "read_genetic_map")
-        if not path.is_file():
-            raise FileNotFoundError(f"{path} does not exist: give a genetic map, or a table")
+        require_file(path, "give a genetic map, or a table")
         frame, what = _read(path), path.name
     elif isinstance(source, xr.Dataset):
         frame = source.to_dataframe().reset_index()
@@ -96,9 +95,8 @@ def read_genetic_map(source: Any, contigs: Iterable[str] = ()) -> pd.DataFrame:
     cm = _summed(number, position, values) if table.is_rate else values
     contig = pd.array(names.astype(object), dtype="str").take(number)
     found = pd.DataFrame({"contig": contig, "position": position, "cm": cm})
-    falls = (number[1:] == number[:-1]) & (np.diff(cm) < 0)
-    if falls.any():
-        row = found.iloc[int(falls.argmax()) + 1]
+    if (k := first_true((number[1:] == number[:-1]) & (np.diff(cm) < 0))) >= 0:
+        row = found.iloc[k + 1]
         raise ValueError(
             f"the genetic position of {what} falls to {row['cm']:g} cM at {row['contig']}:"
             f"{row['position']:,}: give positions that increase along each contig"

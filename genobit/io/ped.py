@@ -10,6 +10,7 @@ import xarray as xr
 from genobit.data import autosomes, model
 from genobit.data.guards.bounded import read_bytes
 from genobit.data.text import lazy_text
+from genobit.engine.files import require_file
 from genobit.engine.options import require_fits
 from genobit.io._plink_text import (
     BIM_COLUMNS,
@@ -56,11 +57,8 @@ def read_text(path: Path) -> tuple[dict[str, Any], dict[str, Variable], NDArray[
 
 
 def _existing(path: Path) -> Path:
-    if path.is_file():
-        return path
     pair = ".tped and .tfam" if path.suffix in {".tped", ".tfam"} else ".ped and .map"
-    msg = f"{path} does not exist. A text fileset of PLINK 1 is two files of one name, {pair}."
-    raise FileNotFoundError(msg)
+    return require_file(path, f"a text fileset of PLINK 1 is two files of one name, {pair}")
 
 
 def _heads(data: bytes, width: int) -> tuple[bytes, NDArray[np.int64]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.data.topology import NO_PARENT, children, tips
-from genobit.engine.files import WRITE, is_address, local_path, replacing
+from genobit.engine.files import WRITE, is_address, local_path, replacing, require_file
 from genobit.engine.own_words import own_words
 from genobit.io.alignment_files._rows import CONTROL, decoded, read_plain
 from genobit.io.tree_files._newick import quoted, read_newick, tip_names, written
@@ -311,6 +311,7 @@ def _text_of(tree: str | Path) -> tuple[str, str]:
 
 
 def _read_text(source: Path) -> str:
+    require_file(source, "give a file of trees")
     return decoded([read_plain(source, TEXT_COST)])[0]
 
 

@@ -14,7 +14,7 @@ import xarray as xr
 from genobit.data.checks import first_true
 from genobit.data.guards.damage import named_failure
 from genobit.engine.extras import require
-from genobit.engine.files import local_path
+from genobit.engine.files import local_path, require_file
 from genobit.engine.options import require_fits
 from genobit.engine.own_words import own_words
 from genobit.engine.schedule.graphs import layer_name
@@ -220,9 +220,7 @@ def _opened(path_or_ts: Any) -> tuple[str | None, tskit.TreeSequence, str | None
             f"{type(path_or_ts).__name__}"
         )
     path = local_path(path_or_ts, "open_tskit").absolute()
-    if not path.is_file():
-        msg = f"{path} does not exist, or is no file. Give the path of a .trees file."
-        raise FileNotFoundError(msg)
+    require_file(path, "give the path of a .trees file")
     # A task holds the whole tree sequence.
     require_fits(str(path), path.stat().st_size)
     with named_failure(path, _DAMAGED):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from genobit.engine.files import is_address, local_path
+from genobit.engine.files import is_address, local_path, require_file
 from genobit.engine.own_words import own_words
 from genobit.io._zarr import open_store
 from genobit.io.several import takes_several
@@ -108,11 +108,7 @@ def open_vcf(
     """
     if not is_address(path):
         found = local_path(path, "open_vcf").absolute()
-        if not found.is_file():
-            msg = f"{found} does not exist."
-            if found.is_dir():
-                msg = f"{found} is a directory. For a VCF Zarr store use open_vcf_zarr."
-            raise FileNotFoundError(msg)
+        require_file(found, "give a VCF or BCF file; for a VCF Zarr store use open_vcf_zarr")
     request = Request.of(Source.of(path), samples, region, fields)
     if cache_dir is False:
         return open_uncached(request, chunks)

@@ -358,7 +358,7 @@ def test_user_cache_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_folders_are_no_files(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"directory.*open_vcf_zarr"):
+    with pytest.raises(FileNotFoundError, match=r"is a folder: .*open_vcf_zarr"):
         open_vcf(tmp_path)
 
 

@@ -64,10 +64,9 @@ class Symbols(NamedTuple):
 def read_plain(source: Path, cost: int) -> bytes:
     """Return a text file, plain or gzipped, with line ends as in Unix.
 
-    ``cost`` is the memory in bytes that the reader takes for each byte. Raises FileNotFoundError
-    for a missing file, and ValueError if it is empty or not text.
+    ``cost`` is the memory in bytes that the reader takes for each byte. Raises ValueError if it
+    is empty or not text.
     """
-    require_file(source)
     data = read_bytes(source, cost)
     if CONTROL.search(data[:_START]):
         raise ValueError(f"{source} is not a text file")
@@ -75,13 +74,6 @@ def read_plain(source: Path, cost: int) -> bytes:
         raise ValueError(f"{source} is empty")
     data = data.removeprefix(_BYTE_ORDER_MARK)
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
-
-
-def require_file(source: Path) -> None:
-    """Raise FileNotFoundError unless the path is a file."""
-    if not source.is_file():
-        what = "is a directory" if source.is_dir() else "does not exist"
-        raise FileNotFoundError(f"{source} {what}.")
 
 
 def decoded(names: Sequence[bytes]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from genobit.data import sexes
 from genobit.data.guards.bounded import read_bytes
 from genobit.data.guards.damage import named_damage
+from genobit.engine.files import require_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +25,7 @@ def read_sample_file(path: Path) -> dict[str, np.ndarray]:
     `sexes.from_codes`. Raises FileNotFoundError for a missing file, and ValueError with the number
     of the first malformed line.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} does not exist. Give the .sample file as sample=.")
+    require_file(path, "give the .sample file as sample=")
     with named_damage(path):
         lines = read_bytes(path).decode().splitlines()
     while lines and not lines[-1].strip():

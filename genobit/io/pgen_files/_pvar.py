@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genobit.data.checks import first_true
 from genobit.io._filters import WRITE_FILTERS, filter_descriptions, filter_names, filter_table
 from genobit.io._plain_tables import FEW, NAMES, REAL, WHOLE
 from genobit.io._plink_text import read_bim, variant_columns
@@ -85,8 +86,7 @@ def _alleles(
             f"calls of int8 hold {MOST_ALLELES}. Leave it out: plink2 --max-alleles {MOST_ALLELES}."
         )
     empty = np.array([len(names) > 1 and "" in names for names in lists], bool)[codes]
-    if empty.any():
-        k = int(empty.argmax())
+    if (k := first_true(empty)) >= 0:
         raise ValueError(
             f"{table.path}, line {table.first + k}: ALT is {texts[codes[k]]!r}, with an empty "
             "allele."
@@ -108,9 +108,7 @@ def _quality(text: NDArray[Any]) -> NDArray[np.float32]:
 def _filters(table: Table, codes: NDArray[Any], kinds: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return which filters each variant did not pass, and PASS, as open_vcf does."""
     found = [filter_names(kind) for kind in kinds]
-    empty = np.array(["" in some for some in found], bool)[codes]
-    if empty.any():
-        k = int(empty.argmax())
+    if (k := first_true(np.array(["" in some for some in found], bool)[codes])) >= 0:
         msg = f"{table.path}, line {table.first + k}: FILTER is {kinds[codes[k]]!r}, with an empty "
         raise ValueError(f"{msg}name. {WRITE_FILTERS}")
     names, of_kind = filter_table(found)
