@@ -17,7 +17,7 @@ from genobit.launcher.plots import closest_pairs, grm_heatmap, kinship_histogram
 from genobit.visual import clusters as tree_module
 from genobit.visual.clusters import cluster
 from genobit.visual.colouring import MISSING, colouring, one_colour_each, sample_variables
-from genobit.visual.style import NO_VALUE_COLOUR
+from genobit.visual.style import NO_VALUE_COLOUR, SEQUENTIAL, WHITE
 from genobit.visual.tokens import GROUPS
 from tests.visual.rendered import colours_of_image, glyph_of
 
@@ -323,7 +323,18 @@ class TestColours:
         np.fill_diagonal(values, 0.5)
         grm = relationships(values, "king")
         scale = scale_for(grm, pair_values(grm))
-        assert scale.limits == (-0.5, 0.5)
+        assert scale.limits == (0.0, 0.5)
+        assert scale.stops == SEQUENTIAL
+        assert "white at 0 and below" in scale.name
+        colours = colours_of_image(grm_heatmap(grm).Image.I)
+        assert (colours != WHITE).sum() == len(values)
+
+    def test_relationship_far_below_zero_does_not_hide_the_rest(self):
+        values = families() - 2
+        np.fill_diagonal(values, 1.0)
+        grm = relationships(values)
+        scale = scale_for(grm, pair_values(grm))
+        assert scale.limits == (-1, 1)
         assert "a sample with itself" in scale.name
 
     @pytest.mark.parametrize("method", ["ibs", "hadamard"])

@@ -27,7 +27,7 @@ from genobit.visual.paper.texts import (
     millimetres,
     wrapped,
 )
-from genobit.visual.style import Scale, number
+from genobit.visual.style import DIVERGING, Scale, number
 from genobit.visual.tokens import AXIS_PT, BASE_PT, LIGHT, NOTE_PT
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def matrix_panel(
 
 def _scale(arranged: OrderedMatrix, limits: Sequence[float] | None) -> Scale:
     scale, measure = arranged.scale, measure_of(arranged.matrix)
-    if limits is None and measure.signed:
+    if limits is None and scale.limits[0] < 0:
         reach = 2 * scale.limits[1]
         step = 10.0 ** np.floor(np.log10(reach))
         reach = step * float(_NICE[np.argmin(np.abs(np.log(_NICE * step / reach)))])
@@ -185,7 +185,8 @@ def _scale(arranged: OrderedMatrix, limits: Sequence[float] | None) -> Scale:
             f"colour_limits is {limits}; give the lowest and the highest value of the colours, "
             "such as (-0.6, 0.6)"
         )
-    return replace(scale, limits=(float(limits[0]), float(limits[1])))
+    stops = DIVERGING if measure.signed and limits[0] < 0 else scale.stops
+    return replace(scale, limits=(float(limits[0]), float(limits[1])), stops=stops)
 
 
 def _notes(arranged: OrderedMatrix) -> list[str]:

@@ -117,6 +117,10 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
     around 0. The name of the scale states its limits.
     """
     measure = measure_of(matrix)
+    if measure.degrees:
+        # Below 0, kinship tells how far populations are apart, and would colour all of a picture.
+        name = f"{measure.name}; white at 0 and below"
+        return Scale(measure.label, name, (0.0, measure.own or 1.0), SEQUENTIAL)
     found = pairs[~np.isnan(pairs)]
     clip = ""
     if found.size:
@@ -129,7 +133,7 @@ def scale_for(matrix: xr.DataArray, pairs: np.ndarray) -> Scale:
         low = 0.0
     if measure.signed:
         reach = max(abs(low), abs(high)) or 1.0
-        # KING kinship can fall below -0.5 between populations.
+        # Values far below 0 would make relatives pale.
         if measure.own is not None and reach > measure.own:
             reach, clip = measure.own, f"; ends at ±{measure.own:g}, a sample with itself"
         return Scale(measure.label, measure.name + clip, (-reach, reach), DIVERGING)

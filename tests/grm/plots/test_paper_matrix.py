@@ -12,7 +12,7 @@ from genobit.grm.plots.paper_matrix import paper_heatmap
 from genobit.grm.plots.paper_tree import LEAVES, blocks_of, nodes_of
 from genobit.visual.clusters import CLUSTERED_SAMPLES
 from genobit.visual.paper.page import page_of
-from genobit.visual.tokens import GROUPS
+from genobit.visual.tokens import GROUPS, LIGHT
 from tests.visual.texts import overlapping, texts_of
 
 
@@ -89,6 +89,21 @@ def test_by_default_the_limits_are_even_round_and_at_most_a_sample_with_itself()
         assert high <= 1
         assert f"{high:.2g}" == f"{high:g}"
         assert high > near or high == 1
+
+
+@pytest.mark.parametrize("limits", [None, (-0.5, 0.5), (0.0, 0.25)])
+def test_kinship_is_white_at_zero_and_below(limits: tuple[float, float] | None) -> None:
+    kinship = matrix({"A": 8, "B": 8}).assign_attrs(method="king").rename("king") / 2
+    kinship.attrs = {"method": "king"}
+    _, _, _, image, bar = drawn(kinship, colour_limits=limits)
+    (shown,) = image.images
+    assert shown.get_clim() == (limits or (0.0, 0.5))
+    # Limits below 0 ask for colours there.
+    assert shown.cmap(shown.norm(0.0)) == pytest.approx((1, 1, 1, 1), abs=0.03)
+    low = to_hex(shown.cmap(shown.norm(-0.05)))
+    assert (low == LIGHT.paper) is (limits != (-0.5, 0.5))
+    if limits is None:
+        assert bar.get_xticklabels()[0].get_text() == "≤ 0"
 
 
 def test_blocks_join_groups_that_the_tree_mixes_and_outliers_join_a_block() -> None:
