@@ -114,17 +114,13 @@ def decided(
     seen = characters.SymbolCounts({}, None)
     if not characters.coding_is_known(values.dtype, kind, states):
         if not isinstance(values, np.ndarray):
-            parts = by_sites(partial(_seen, taxa=taxa), values)
+            parts = by_sites(partial(characters.symbol_counts, taxa=taxa), values)
             seen = characters.merge_counts(part for _, part in parts)
         else:
-            seen = characters.symbol_counts(values, taxa)
+            seen = characters.symbol_counts(values, taxa=taxa)
     coding = characters.coding_of(values.dtype, seen, kind, states, gap)
     characters.require_few_states(coding, seen, _parts(values), taxa)
     return coding
-
-
-def _seen(values: NDArray[Any], first: int, *, taxa: Sequence[str]) -> characters.SymbolCounts:
-    return characters.symbol_counts(values, taxa, first)
 
 
 def _parts(values: NDArray[Any] | da.Array) -> Iterator[tuple[int, NDArray[Any]]]:

@@ -104,7 +104,7 @@ def state_sets(
     """
     array = np.asarray(values)
     check_alignment(array, kind, gap)
-    occurring = symbol_counts(array, taxa)
+    occurring = symbol_counts(array, taxa=taxa)
     found = coding_of(array.dtype, occurring, kind, states, gap)
     require_few_states(found, occurring, [(0, array)], taxa)
     return Characters(sets_in(array, found, taxa).astype(np.uint64), found.symbols)
@@ -154,7 +154,7 @@ def coding_is_known(dtype: np.dtype[Any], kind: str | None, states: Sequence[Any
 
 
 def symbol_counts(
-    values: NDArray[Any], taxa: Sequence[Any] | None = None, first: int = 0
+    values: NDArray[Any], first: int = 0, *, taxa: Sequence[Any] | None = None
 ) -> SymbolCounts:
     """Return what occurs in a part of an alignment that starts at site ``first``.
 

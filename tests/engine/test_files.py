@@ -86,6 +86,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "read_genes": read_genes,
     "read_trees": lambda path: read_trees(path, ["a", "b", "c", "d"]),
     "open_pairs": gb.open_pairs,
+    "open_tskit": gb.open_tskit,
 }
 
 

@@ -260,5 +260,3 @@ def test_other_things_are_refused(tmp_path: Path, path: Path) -> None:
         gb.open_tskit(tmp_path / "a.bed")
     with pytest.raises(TypeError, match="not TableCollection"):
         gb.open_tskit(TS.dump_tables())
-    with pytest.raises(ValueError, match="open_tskit takes a path on this machine"):
-        gb.open_tskit("https://example.org/a.trees")

@@ -332,7 +332,8 @@ def _parse_format(settings: str) -> _Format:
     symbols = _RANGE.sub(_expand, given.get("SYMBOLS", "")).upper()
     states = list(dict.fromkeys("".join(symbols.split()))) if kind == "standard" else None
     equate = {
-        key.upper(): _joined(value) for key, value in _EQUATE.findall(given.get("EQUATE", ""))
+        key.upper(): "".join(members(value)).upper()
+        for key, value in _EQUATE.findall(given.get("EQUATE", ""))
     }
     missing = given.get("MISSING", MISSING).upper()
     gap = given.get("GAP", GAP if missing != GAP else "").upper()
@@ -351,10 +352,6 @@ def _parse_format(settings: str) -> _Format:
 
 def _expand(ends: re.Match[str]) -> str:
     return "".join(map(chr, range(ord(ends[1]), ord(ends[2]) + 1)))
-
-
-def _joined(entry: str) -> str:
-    return "".join(members(entry)).upper()
 
 
 def _entry(written: Iterable[str], form: _Format) -> str:

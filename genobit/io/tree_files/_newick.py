@@ -48,7 +48,7 @@ class _Fault(Exception):  # noqa: N818 - becomes a ValueError with the line
 
 def read_newick(text: str) -> list[TreeNode]:
     """Return the roots of the trees in a Newick text. Raises ValueError with line and column."""
-    return _located(text, lambda: [*_trees(_tokens(text, _TOKEN), _as_written)])
+    return _located(text, lambda: [*_trees(_tokens(text, _TOKEN), lambda token: token.text)])
 
 
 def read_nexus_trees(text: str) -> list[TreeNode]:
@@ -128,10 +128,6 @@ def _after_comment(text: str, start: int) -> int:
         if not depth:
             return bracket.end()
     raise _Fault("a comment is not closed", start)
-
-
-def _as_written(token: Token) -> str:
-    return token.text
 
 
 def _trees(tokens: Iterator[Token], name_of: Callable[[Token], str]) -> Iterator[TreeNode]:
