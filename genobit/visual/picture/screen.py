@@ -55,6 +55,9 @@ def paint(picture: Picture) -> hv.Overlay:
     ends = (left, right, low, high)
     layers = [_PAINTED[type(mark)](mark, ends) for mark in panel.marks]
     labelled = any(mark.label for mark in panel.marks)
+    # HoloViews takes tools from the layers.
+    hovers = layers[0].opts.get("plot").kwargs["tools"]
+    layers[0].opts(tools=[*hovers, *_ZOOM[panel.zoom]], active_tools=[])
     return hv.Overlay(layers).opts(
         title=picture.title,
         fontsize={"title": "10pt"},
@@ -65,9 +68,6 @@ def paint(picture: Picture) -> hv.Overlay:
         legend_cols=1,
         **_axis("x", panel.x, (left, right)),
         **_axis("y", panel.y, (low, high)),
-        default_tools=["save"],
-        tools=_ZOOM[panel.zoom],
-        active_tools=[],
         hooks=[
             margins if panel.size[0] == WIDTH else plain_frame,
             _notes(picture.notes, panel.size[0]),

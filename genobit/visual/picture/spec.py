@@ -177,8 +177,9 @@ def _ends(axis: Axis, values: np.ndarray) -> tuple[float, float]:
     if axis.log:
         start = start / 1.1 if least is None else start
         return float(start), float(stop * 1.1 if most is None else max(stop, start * 1.01))
-    room = PAD * (stop - start) or 0.5
-    return (
-        float(start - room if least is None else start),
-        float(stop + room if most is None else max(stop, start + 1e-12)),
-    )
+    room = PAD * abs(stop - start) or 0.5
+    if least is None:
+        start = min(start, stop) - room
+    if most is None:
+        stop = max(start, stop) + room
+    return float(start), float(max(stop, start + 1e-12))
