@@ -29,6 +29,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from genobit import accessor as _accessor  # registers ds.genobit and da.genobit
+from genobit.data import plotting as _plotting
 
 if TYPE_CHECKING:
     from genobit.data.pairs.table import PairTable
@@ -133,6 +134,15 @@ __all__ = [
 
 
 _MODULES = {"explore": "genobit.launcher.explore", "plots": "genobit.launcher.plots"}
+
+
+def _of_launcher(path: str) -> Any:
+    """Return an object of the launcher, such as "explore.Explore"."""
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(f"genobit.launcher.{module}"), name)
+
+
+_plotting.connect(_of_launcher)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,14 @@
-"""Every result keeps the contracts of other tools: pickle, xarray's chunks, netCDF and Zarr."""
+"""Every result keeps the contracts of other tools: pickle, xarray's chunks, netCDF and Zarr.
+
+Layers keep theirs: no lower layer calls a higher one in a way that import-linter cannot see.
+"""
 
 from __future__ import annotations
 
+import ast
 import pickle
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +21,14 @@ from tests.helpers.cases import CASES, SOURCES, Case, called, name
 from tests.helpers.cohorts import cohort, random_calls
 
 VARIANTS, SAMPLES = 30, 20
+PACKAGE, ROOT = Path(gb.__file__).parent, Path(__file__).parents[1]
+BY_NAME = {
+    "__init__.py": "public names, resolved at their first use",
+    "accessor.py": "analyses by their line, and writers at their first use: both are lower",
+    "data/analysis.py": "parts of the analyses that the accessor registered",
+    "kendall/kernels/registry.py": "kernels of its own folder",
+}
+"""Files that import a module whose name is computed, and which modules these are."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=name)
@@ -118,3 +132,65 @@ def test_tables_without_rows__keep_text(tmp_path: Path) -> None:
         table.to_netcdf(path)
         for found in (xr.open_dataset(path), xr.open_zarr(gb.to_zarr(table, path.with_suffix("")))):
             assert {found[column].dtype.kind for column in columns} <= set("OUT")
+
+
+def floors() -> dict[str, int]:
+    """Return the floor of each package in the contract of layers, the lowest first."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    (layers,) = [contract["layers"] for contract in contracts if contract["id"] == "layers"]
+    rows = [[name.strip() for name in row.split("|")] for row in reversed(layers)]
+    return {name: floor for floor, row in enumerate(rows) for name in row}
+
+
+def upward(source: str, file: str, floor: dict[str, int]) -> Iterator[str]:
+    """Yield the calls of higher layers in a file: by accessor, or by a module's name."""
+    own = floor.get(file.split("/", maxsplit=1)[0].removesuffix(".py"), len(floor))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr == "genobit" and own < floor["accessor"]:
+            yield f"{file}:{node.lineno} calls the accessor: {ast.unparse(node)}"
+        named = isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module")
+        if not named:
+            continue
+        target = node.args[0]
+        if not isinstance(target, ast.Constant):
+            if file not in BY_NAME:
+                yield f"{file}:{node.lineno} imports by a computed name: {ast.unparse(node)}"
+        elif (parts := target.value.split("."))[0] == "genobit" and (
+            len(parts) == 1 or floor[parts[1]] > own
+        ):
+            yield f"{file}:{node.lineno} imports a higher layer: {ast.unparse(node)}"
+
+
+def test_no_layer__calls_a_higher_one() -> None:
+    found, floor = [], floors()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source, file = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE).as_posix()
+        found += upward(source, file, floor)
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("ld/decay.py", "ds.genobit.ld()"),
+        ("data/model.py", 'importlib.import_module("genobit.ld")'),
+        ("accessor.py", 'importlib.import_module("genobit.launcher.explore")'),
+        ("accessor.py", 'importlib.import_module("genobit")'),
+        ("ld/decay.py", "importlib.import_module(name)"),
+    ],
+)
+def test_calls_of_higher_layers__are_found(file: str, source: str) -> None:
+    assert len(list(upward(source, file, floors()))) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("launcher/warm.py", "ds.genobit.ld()"),
+        ("ld/decay.py", 'importlib.import_module("genobit.data")'),
+        ("ld/decay.py", 'importlib.import_module("scipy.special")'),
+    ],
+)
+def test_calls_of_lower_layers__are_allowed(file: str, source: str) -> None:
+    assert not list(upward(source, file, floors()))

@@ -13,14 +13,26 @@ import numpy as np
 import pandas as pd
 
 from genobit.data import layouts, model
+from genobit.data.analysis import (
+    ALIGNMENT,
+    BINARY,
+    BY_POSITION,
+    OF_VARIANTS,
+    Needs,
+    array_methods,
+    methods,
+)
 from genobit.data.labels import decoded, text
 from genobit.data.other_set import BITS, OBSERVATIONS
 from genobit.engine.bits.layout import PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray as xr
     from numpy.typing import NDArray
 
+    from genobit.data.analysis import Method
     from genobit.engine.bits.layout import Layout
 
 TAXA, SITES = "taxa", "sites"
@@ -28,7 +40,7 @@ LARGEST_CHECKED = 2**24
 """Largest array in memory whose values are read, in bytes."""
 
 
-class Analysis(NamedTuple):
+class Applicable(NamedTuple):
     """Methods that answer one question and have the same unmet requirement."""
 
     name: str
@@ -38,78 +50,6 @@ class Analysis(NamedTuple):
     """Requirement to meet first, or "" if the data are ready."""
     note: str = ""
     """A remark about these data."""
-
-
-class Needs(NamedTuple):
-    """Requirements of a method of a Dataset with its default arguments."""
-
-    ploidies: tuple[int, ...] = (2,)
-    """Ploidies that will do; () takes any."""
-    by_variants: bool = False
-    """Whether rows of planes must be variants."""
-    dosages: bool = False
-    """Whether haplotype planes must have one of these ploidies."""
-    calls: bool = False
-    """Whether unpacked calls are required."""
-    variable: str = ""
-    """Name of a required variable."""
-    phenotype: bool = False
-    """Whether a variable along samples is required."""
-
-
-_OF_VARIANTS = Needs(by_variants=True)
-_BY_POSITION = Needs(by_variants=True, variable=model.VARIANT_POSITION)
-_OF_SAMPLES = Needs(dosages=True)
-_OF_DOSAGES = Needs(by_variants=True, dosages=True)
-_OF_ALLELES = _OF_DOSAGES._replace(ploidies=(1, 2))
-_OF_SAMPLE_ALLELES = _OF_SAMPLES._replace(ploidies=(1, 2))
-
-
-class Method(NamedTuple):
-    """Requirements of a method of ``ds.genobit``, and its section in the summary."""
-
-    needs: Needs
-    analysis: str = ""
-    """Analysis of the method, or "" if the summary leaves it out."""
-    call: str = ""
-    """The method as typed, if it has required arguments."""
-
-
-_NEAR = "pairs near each other"
-
-METHODS = {
-    "variant_stats": Method(_OF_ALLELES, "quality control"),
-    "sample_stats": Method(_OF_ALLELES, "quality control"),
-    "filter": Method(_OF_ALLELES, "quality control", "filter(min_maf=)"),
-    "mask_calls": Method(Needs(ploidies=(), calls=True)),
-    "ld": Method(_OF_VARIANTS, "linkage"),
-    "ld_pairs": Method(_OF_VARIANTS, _NEAR, "ld_pairs(threshold=)"),
-    "ld_prune": Method(_OF_VARIANTS, _NEAR),
-    "ld_clump": Method(_BY_POSITION, _NEAR, "ld_clump(p)"),
-    "ld_decay": Method(_BY_POSITION, _NEAR, "ld_decay(window)"),
-    "ld_blocks": Method(_BY_POSITION._replace(dosages=True), _NEAR),
-    "ld_score": Method(_OF_VARIANTS._replace(variable=model.VARIANT_GENETIC_POSITION), _NEAR),
-    "grm": Method(_OF_SAMPLE_ALLELES, "relationships"),
-    "grm_pairs": Method(_OF_SAMPLES, "relationships"),
-    "unrelated": Method(_OF_SAMPLES, "relationships"),
-    "crossproduct": Method(_OF_SAMPLES),
-    "pca": Method(_OF_SAMPLE_ALLELES, "principal components"),
-    "project": Method(_OF_SAMPLE_ALLELES, "principal components", "project(pcs)"),
-    "kendall": Method(_OF_DOSAGES, "rank correlation"),
-    "kendall_pairs": Method(_OF_DOSAGES, "rank correlation"),
-    "epistasis": Method(
-        _OF_DOSAGES._replace(phenotype=True), "interactions", "epistasis(phenotype)"
-    ),
-    "alignment": Method(
-        Needs(ploidies=(1,), calls=True), "parsimony", "alignment().genobit.parsimony(tree)"
-    ),
-    "allele_frequency": Method(_OF_VARIANTS._replace(ploidies=(1, 2))),
-    "pack": Method(Needs(calls=True)),
-}
-"""Methods of ``ds.genobit``, in the order of the documentation.
-
-`sel`, `isel`, `indexed`, `join` and `genetic_map` take any Dataset.
-"""
 
 
 def unmet_need(ds: xr.Dataset, method: str) -> str:
@@ -126,7 +66,7 @@ def unmet_need(ds: xr.Dataset, method: str) -> str:
     >>> unmet_need(ds, "grm"), unmet_need(one, "kendall"), unmet_need(ds, "ld_clump")
     ('', 'ploidy 2 (here 1): ds.isel(ploidy=[0, 0])', 'variant_position')
     """
-    needs, layout = METHODS[method].needs, layouts.layout_of(ds)
+    needs, layout = methods()[method].needs, layouts.layout_of(ds)
     found = _unmet_by_calls(ds, needs) if layout is None else _unmet_by_planes(layout, needs)
     if found:
         return found
@@ -145,7 +85,7 @@ def _unmet_by_calls(ds: xr.Dataset, needs: Needs) -> str:
         return ""
     if needs.ploidies == (1,):
         return f"haploid calls (here ploidy {ploidy}): ds.isel(ploidy=[0])"
-    packed = ", or pack(phased=True)" if needs in {_OF_VARIANTS, _BY_POSITION} else ""
+    packed = ", or pack(phased=True)" if needs in {OF_VARIANTS, BY_POSITION} else ""
     twice = ": ds.isel(ploidy=[0, 0])" if ploidy == 1 else ""
     more = "; a few calls of more alleles become missing" if ploidy > 2 else ""
     return f"ploidy 2 (here {ploidy}{more}){twice}{packed}"
@@ -162,11 +102,8 @@ def _unmet_by_planes(layout: Layout, needs: Needs) -> str:
 
 
 _OF_GENOTYPES = {
-    *METHODS, "estimate", "explore", "genetic_map", "report", "to_pgen", "to_plink", "to_vcf",
-    "to_vcf_zarr",
+    "estimate", "explore", "genetic_map", "report", "to_pgen", "to_plink", "to_vcf", "to_vcf_zarr",
 }  # fmt: skip
-_OF_MEASUREMENTS = {"kendall", "kendall_pairs", "similarity"}
-_OF_ALIGNMENTS = {"ancestral_states", "ld", "parsimony", "parsimony_search"}
 _OF_RELATIONSHIPS = {"to_gcta", "to_plink_rel"}
 
 
@@ -183,7 +120,7 @@ def inapplicable(ds: xr.Dataset) -> set[str]:
     (True, False)
     """
     planes = any(str(name).startswith(PREFIX) for name in ds.variables)
-    found = set() if planes or model.CALL_GENOTYPE in ds.variables else set(_OF_GENOTYPES)
+    found = set() if planes or model.CALL_GENOTYPE in ds.variables else {*methods(), *_OF_GENOTYPES}
     if "tree" not in ds.variables:
         found.add("to_trees")
     if not {"rank", "order"} <= set(ds.dims):
@@ -205,17 +142,19 @@ def inapplicable_to_array(da: xr.DataArray) -> set[str]:
     """
     relationships = da.dims == ("samples_0", "samples_1")
     found = set() if relationships else set(_OF_RELATIONSHIPS)
+    known = array_methods()
+    of_alignments = {name for name in known if known[name].needs == ALIGNMENT}
     if {*da.dims} == {TAXA, SITES}:
-        return found | _OF_MEASUREMENTS
-    found |= _OF_ALIGNMENTS
+        return found | (known.keys() - of_alignments)
+    found |= of_alignments
     made = any(str(dim).endswith(("_0", "_1")) for dim in da.dims)
     made |= bool({"offsets", "components"} & set(da.dims))
     if made or da.ndim != 2 or da.dtype.kind not in "biuf":
-        found |= {*_OF_MEASUREMENTS, "estimate", "explore", "join"}
+        found |= {*known, "estimate", "explore", "join"}
     return found
 
 
-def of_dataset(ds: xr.Dataset) -> list[Analysis]:
+def of_dataset(ds: xr.Dataset) -> list[Applicable]:
     """Return all analyses of genotypes, in the order of the documentation.
 
     ``ds`` has ``call_genotype`` or is packed. Methods of one analysis with different requirements
@@ -231,19 +170,22 @@ def of_dataset(ds: xr.Dataset) -> list[Analysis]:
     [('ld()', ''), ('ld_pairs(threshold=), ld_prune()', ''), \
 ('ld_clump(p), ld_decay(window), ld_blocks()', 'variant_position')]
     """
-    named = phenotypes(ds)
-    notes = {
-        "linkage": _statistics(ds, layouts.layout_of(ds)),
-        "interactions": f"a variable along samples, such as {named[0]!r}" if named else "",
-    }
-    listed = [
-        (method.analysis, unmet_need(ds, name), method.call or f"{name}()")
-        for name, method in METHODS.items()
-        if method.analysis
+    return _listed(ds, methods(), unmet_need)
+
+
+def _listed(
+    data: Any, known: dict[str, Method], unmet: Callable[[Any, str], str]
+) -> list[Applicable]:
+    """Return the methods in sections of the summary."""
+    rows = [
+        (method.section, unmet(data, name), method.call or f"{name}()")
+        for name, method in known.items()
+        if method.section
     ]
+    notes = {each.section: each.note(data) for each in known.values() if each.note is not None}
     return [
-        Analysis(name, ", ".join(call for *_, call in found), wants, notes.get(name, ""))
-        for (name, wants), found in groupby(listed, lambda row: row[:2])
+        Applicable(name, ", ".join(call for *_, call in found), wants, notes.get(name, ""))
+        for (name, wants), found in groupby(rows, lambda row: row[:2])
     ]
 
 
@@ -257,7 +199,8 @@ def unmet_need_of_array(da: xr.DataArray, method: str) -> str:
     >>> unmet_need_of_array(aln, "parsimony"), unmet_need_of_array(aln, "kendall")
     ('', 'numbers, not text')
     """
-    if method not in {"kendall", "kendall_pairs", "similarity"}:
+    kind = array_methods()[method].needs
+    if kind == ALIGNMENT:
         dims = ", ".join(map(str, da.dims)) or "none"
         here = f"an alignment (taxa, sites), as gb.open_alignment() gives (here {dims})"
         return "" if {*da.dims} == {TAXA, SITES} else here
@@ -265,12 +208,29 @@ def unmet_need_of_array(da: xr.DataArray, method: str) -> str:
         return f"two dimensions (here {da.ndim})"
     if da.dtype.kind not in "biuf":
         return f"numbers, not {'text' if da.dtype.kind in 'US' else da.dtype}"
-    if method == "similarity" and not _is_binary(da):
+    if kind == BINARY and not _is_binary(da):
         return "zeros and ones"
-    known, what = (BITS, "bits") if method == "similarity" else (OBSERVATIONS, "observations")
+    known, what = (BITS, "bits") if kind == BINARY else (OBSERVATIONS, "observations")
     if sum(str(dim).lower() in known for dim in da.dims) != 1:
         return f"dim=, the dimension of the {what}"
     return ""
+
+
+def why_not(ds: xr.Dataset, method: str) -> str:
+    """Return the unmet requirement of a method of ``ds.genobit`` as a clause, "" if it is ready."""
+    wants = unmet_need(ds, method)
+    return f"it needs {wants}" if wants else ""
+
+
+def why_not_array(da: xr.DataArray, method: str) -> str:
+    """Return the unmet requirement of a method of ``da.genobit`` as a clause, "" if it is ready."""
+    wants = unmet_need_of_array(da, method)
+    return f"it needs {wants}" if wants else ""
+
+
+def few(ds: xr.Dataset, dim: str) -> str:
+    """Return a clause if a dimension has fewer than two members, "" otherwise."""
+    return f"it needs two {dim} or more" if ds.sizes.get(dim, 0) < 2 else ""
 
 
 def _is_binary(da: xr.DataArray) -> bool:
@@ -282,7 +242,7 @@ def _is_binary(da: xr.DataArray) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-def of_dataarray(da: xr.DataArray) -> list[Analysis]:
+def of_dataarray(da: xr.DataArray) -> list[Applicable]:
     """Return the analyses of a matrix of measurements, of binary rows, or of an alignment.
 
     Examples
@@ -292,26 +252,9 @@ def of_dataarray(da: xr.DataArray) -> list[Analysis]:
     >>> [analysis.name for analysis in of_dataarray(aln) if not analysis.wants]
     ['parsimony', 'linkage of sites']
     """
-    if set(da.dims) == {TAXA, SITES}:
-        trees = "parsimony(tree), ancestral_states(tree), parsimony_search()"
-        return [
-            Analysis("parsimony", trees, unmet_need_of_array(da, "parsimony")),
-            Analysis("linkage of sites", "ld('T')", unmet_need_of_array(da, "ld")),
-        ]
-    kendall, similarity = (unmet_need_of_array(da, method) for method in ("kendall", "similarity"))
-    return [
-        Analysis("rank correlation", "kendall(), kendall_pairs()", kendall),
-        Analysis("similarity of binary rows", "similarity('tanimoto')", similarity),
-    ]
-
-
-def _statistics(ds: xr.Dataset, layout: Layout | None) -> str:
-    if layout is None:
-        phased = "; pack(phased=True) for D and D'" if model.CALL_GENOTYPE_PHASED in ds else ""
-        return f"r, r2 of dosages{phased}"
-    if layout.kind == "haplotype":
-        return "r, r2, D, D' of haplotypes; phased=False for dosages"
-    return "r, r2 of dosages; r2_em, dprime_em"
+    aligned = {*da.dims} == {TAXA, SITES}
+    known = {k: each for k, each in array_methods().items() if (each.needs == ALIGNMENT) == aligned}
+    return _listed(da, known, unmet_need_of_array)
 
 
 def phenotypes(ds: xr.Dataset) -> list[str]:

@@ -7,7 +7,6 @@ have theirs at the end of this file.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +16,7 @@ import xarray as xr
 from dask.base import is_dask_collection
 
 from genobit.data import layouts, model, packed
-from genobit.data.availability import METHODS
+from genobit.data.analysis import methods, registered
 from genobit.data.haploid import as_diploid
 from genobit.data.packer import without_polyploid_calls
 from genobit.data.pairs.table import PairTable
@@ -50,7 +49,7 @@ class Call:
 
     data: Any
     """The Dataset or DataArray of the accessor."""
-    method: str
+    method: Callable[..., Any]
     given: Mapping[str, Any]
     """All arguments, defaults included."""
 
@@ -60,7 +59,7 @@ class Call:
 
     def result(self) -> Any:
         """Return the result of a lazy method, which computes nothing."""
-        return getattr(self.data.genobit, self.method)(**self.given)
+        return self.method(**self.given)
 
     def genotypes(self, *, phased: bool | None = None, haploid: bool = False) -> Genotypes:
         """Return the sizes of the genotypes; ``haploid`` if the method takes haploid ones."""
@@ -169,10 +168,10 @@ class Estimates(SuggestsNames):
 
 def estimates_class(accessor: type, called: str) -> type[Estimates]:
     """Return the class whose methods estimate those of an accessor with the same signatures."""
-    if called in _CLASSES:
-        return _CLASSES[called]
-    methods = {
-        name: _mirrored(name, method, called)
+    if accessor in _CLASSES:
+        return _CLASSES[accessor]
+    mirrored = {
+        name: _mirrored(name, method, accessor, called)
         for name in dir(accessor)
         # Static: a writer imports its file when looked at.
         if inspect.isfunction(method := inspect.getattr_static(accessor, name))
@@ -180,33 +179,39 @@ def estimates_class(accessor: type, called: str) -> type[Estimates]:
         and name not in NOT_ESTIMATED
     }
     about = {"__doc__": Estimates.__doc__, "__module__": __name__, "_called": f"{called}.estimate"}
-    _CLASSES[called] = type("Estimates", (Estimates,), {**about, **methods})
-    return _CLASSES[called]
+    _CLASSES[accessor] = type("Estimates", (Estimates,), {**about, **mirrored})
+    return _CLASSES[accessor]
 
 
-_CLASSES: dict[str, type[Estimates]] = {}
+_CLASSES: dict[type, type[Estimates]] = {}
 
 
-def _mirrored(name: str, method: Callable[..., Any], called: str) -> Callable[..., Estimate]:
+def _estimator(name: str) -> Callable[[Call], Estimate]:
+    """Return the function that estimates a method."""
+    parts = [x.part("estimates") for x in registered() if name in {*x.methods, *x.array_methods}]
+    found: Callable[[Call], Estimate] = getattr(parts[0], name) if parts else globals()[name]
+    return found
+
+
+def _mirrored(
+    name: str, method: Callable[..., Any], accessor: type, called: str
+) -> Callable[..., Estimate]:
     """Return a method with the signature of another, which returns the estimate of its call."""
     own = inspect.signature(method)
     dropped = _WITHOUT_EFFECT | ({"checkpoint"} if name == "parsimony_search" else set())
     kept = [x for key, x in own.parameters.items() if key not in dropped]
     signature = own.replace(parameters=kept, return_annotation=Estimate)
-    _, package, *_ = method.__module__.split(".")
-    module = __name__ if package in {"accessor", "io"} else f"genobit.{package}.estimates"
 
     def mirror(self: Estimates, *args: Any, **options: Any) -> Estimate:
         bound = signature.bind(self, *args, **options)
         bound.apply_defaults()
         _, *pairs = bound.arguments.items()
         given, data = dict(pairs), self._data
-        of_dosages = name in METHODS and 2 in METHODS[name].needs.ploidies
+        known = methods()
+        of_dosages = name in known and 2 in known[name].needs.ploidies
         if isinstance(data, xr.Dataset) and of_dosages and not given.get("phased"):
             data = without_polyploid_calls(data)
-        estimator = getattr(importlib.import_module(module), name)
-        found: Estimate = estimator(Call(data, name, given))
-        return found
+        return _estimator(name)(Call(data, getattr(accessor(data), name), given))
 
     mirror.__name__ = name
     mirror.__qualname__ = f"Estimates.{name}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
+from genobit.data.analysis import DatasetMethods
 from genobit.engine.own_words import SuggestsNames
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import xarray as xr
@@ -18,9 +18,17 @@ if TYPE_CHECKING:
     from genobit.data.autosomes import Autosomes
 
 
-def _figure_of(data: Any, *given: Any) -> Any:
-    """Return what `genobit.launcher.figures.figure_of` draws, imported by name: it is higher."""
-    return importlib.import_module("genobit.launcher.figures").figure_of(data, *given)
+_LAUNCHER: list[Callable[[str], Any]] = []
+
+
+def connect(launcher: Callable[[str], Any]) -> None:
+    """Set the function that returns an object of the launcher, such as "explore.Explore"."""
+    _LAUNCHER[:] = [launcher]
+
+
+def shown_by(name: str, *given: Any, **options: Any) -> Any:
+    """Call an object of the launcher, a higher layer that `genobit` connects."""
+    return _LAUNCHER[0](name)(*given, **options)
 
 
 class Plot(SuggestsNames):
@@ -82,7 +90,7 @@ class Plot(SuggestsNames):
         >>> ds.genobit.grm().genobit.plot()
         <Figure 'heatmap': .show() opens it, .save("figure.pdf") writes it>
         """
-        return _figure_of(self._data, kind, options, ax)
+        return shown_by("figures.figure_of", self._data, kind, options, ax)
 
 
 class DatasetPlot(Plot):
@@ -168,10 +176,9 @@ class DatasetPlot(Plot):
         >>> ds.genobit.plot.region(table)
         <Figure 'region': .show() opens it, .save("figure.pdf") writes it>
         """
-        figures = importlib.import_module("genobit.launcher.figures")
         given = {"region": region, "lead": lead, "genes": genes, "genetic_map": genetic_map}
         given |= {"blocks": blocks, "statistic": statistic, "min_maf": min_maf, **options}
-        return figures.paper_figure("region", self._data, association, **given)
+        return shown_by("figures.paper_figure", "region", self._data, association, **given)
 
     def relatedness(
         self,
@@ -218,9 +225,10 @@ class DatasetPlot(Plot):
         >>> ds.genobit.plot.relatedness()
         <Figure 'relatedness': .show() opens it, .save("figure.pdf") writes it>
         """
-        figures = importlib.import_module("genobit.launcher.figures")
         given = {"colour_by": colour_by, "method": method, "colour_limits": colour_limits}
-        return figures.paper_figure("relatedness", self._data, autosomes=autosomes, **given)
+        return shown_by(
+            "figures.paper_figure", "relatedness", self._data, autosomes=autosomes, **given
+        )
 
 
 class PlotMethods:
@@ -285,13 +293,11 @@ class NetworkPlotMethods:
         >>> pairs.to_network().plot()
         <Figure 'network': .show() opens it, .save("figure.pdf") writes it>
         """
-        return _figure_of(self, kind, options, ax)
+        return shown_by("figures.figure_of", self, kind, options, ax)
 
 
-class ReportMethods:
+class ReportMethods(DatasetMethods):
     """The method ``report`` of a Dataset of genotypes."""
-
-    _ds: xr.Dataset
 
     def report(
         self,
@@ -347,8 +353,6 @@ class ReportMethods:
         >>> ds.genobit.report(path, sections="quality").name
         'study.html'
         """
-        # Import by name, as `explore` does.
-        report = importlib.import_module("genobit.launcher.report")
         options = {"sections": sections, "colour_by": colour_by, "progress": progress}
-        written: Path = report.write(self._ds, path, **options)
+        written: Path = shown_by("report.write", self._ds, path, **options)
         return written

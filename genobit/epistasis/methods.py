@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model, result_labels
+from genobit.data.analysis import DatasetMethods
 from genobit.engine.progress import warn, warn_stopped
 
 if TYPE_CHECKING:
@@ -45,10 +46,8 @@ _OTHERS = frozenset(
 )
 
 
-class EpistasisMethods:
+class EpistasisMethods(DatasetMethods):
     """Methods of ``ds.genobit`` for interactions of variants."""
-
-    _ds: xr.Dataset
 
     def epistasis(
         self,

@@ -10,6 +10,7 @@ from genobit.data.estimates import Call, estimate, lazy, product_line
 from genobit.data.haploid import as_diploid
 from genobit.engine import machine
 from genobit.engine.schedule import costs
+from genobit.grm.methods.pairs import RelativesMethods
 
 if TYPE_CHECKING:
     from genobit.engine.schedule.costs import Estimate, TileCosts
@@ -48,7 +49,7 @@ def unrelated(call: Call) -> Estimate:
         return estimate("a table of pairs", 0.0, 0, 0, call.data.sizes[model.SAMPLES])
     samples, packing = _samples(call)
     n = sum(samples.tiles)
-    pairs = call.data.genobit.grm_pairs(threshold=0.0, autosomes=call["autosomes"])
+    pairs = RelativesMethods(call.data).grm_pairs(threshold=0.0, autosomes=call["autosomes"])
     what = f"all pairs of {n:,} samples, {sum(samples.variants):,} variants"
     held = _held(_tile_costs(samples))
     rate = machine.counted(machine.RELATED, "ternary")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import xarray as xr
 
+from genobit.data.analysis import DatasetMethods
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -122,10 +124,8 @@ class JoinMethods:
         return _joined_to_array(self._data, source, on, columns, missing)
 
 
-class GeneticMapMethods:
+class GeneticMapMethods(DatasetMethods):
     """The method ``genetic_map`` of ``ds.genobit``."""
-
-    _ds: xr.Dataset
 
     def genetic_map(self, table: Any) -> xr.Dataset:
         """Add the genetic position of each variant, interpolated in a genetic map.

@@ -7,17 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import genobit.visual  # noqa: F401  first, as it says which package is missing
+from genobit.data.analysis import registered
 from genobit.engine.synonyms import own_name
-from genobit.epistasis.plots import kinds as epistasis
-from genobit.grm.plots import kinds as grm
-from genobit.kendall.plots import kinds as kendall
 from genobit.launcher.relatedness import relatedness
-from genobit.ld.plots import kinds as ld
 from genobit.ld.plots.region import region
-from genobit.parsimony.plots import kinds as parsimony
-from genobit.pca.plots import kinds as pca
-from genobit.quality.plots import kinds as quality
-from genobit.similarity.plots import kinds as similarity
 from genobit.visual.figure import Figure
 from genobit.visual.results import result_of
 
@@ -31,15 +24,14 @@ if TYPE_CHECKING:
     from genobit.visual.paper.page import Paper
 
 #: Every result that has plots. The first that matches counts, so general ones come last.
-RESULTS = (
-    *ld.RESULTS,
-    *pca.RESULTS,
-    *epistasis.RESULTS,
-    *kendall.RESULTS,
-    *similarity.RESULTS,
-    *quality.RESULTS,
-    *parsimony.RESULTS,
-    *grm.RESULTS,
+RESULTS = sorted(
+    (
+        result
+        for analysis in registered()
+        if analysis.has_plots
+        for result in analysis.part("plots.kinds").RESULTS
+    ),
+    key=lambda result: result.is_general,
 )
 
 #: Figures of genotypes.

@@ -72,19 +72,19 @@ class Launcher(Explorer):
 
     def _row(self, offer: Offer) -> ipywidgets.HBox:
         button = ipywidgets.ToggleButton(
-            description=offer.title,
-            tooltip=offer.why_not or offer.question,
+            description=offer.explorer.title,
+            tooltip=offer.why_not or offer.explorer.question,
             disabled=bool(offer.why_not),
             layout={"width": "190px"},
         ).add_class(f"genobit-launcher-{offer.name}")
         button.observe(partial(self._pressed, offer.name), "value")
         self._buttons[offer.name] = button
-        text = html.escape(offer.question)
+        text = html.escape(offer.explorer.question)
         if offer.why_not:
             text = f'<span class="genobit-quiet">Not here: {html.escape(offer.why_not)}</span>'
         choices = {}
         if not offer.why_not:
-            for name, described, values in offer.choices:
+            for name, described, values in offer.explorer.choices(offer.data):
                 options = [(str(value).removeprefix("sample_"), value) for value in values]
                 choices[name] = dropdown(described, options, "190px")
         self._choices[offer.name] = choices
@@ -112,13 +112,13 @@ class Launcher(Explorer):
         if offer is None:
             raise ValueError(f"there is no explorer {name!r}; use one of {', '.join(self.offers)}")
         if offer.why_not:
-            raise ValueError(f"{offer.title}: {offer.why_not}")
+            raise ValueError(f"{offer.explorer.title}: {offer.why_not}")
         self._initial[name] = initial
         self._buttons[name].value = True
 
     def _begin(self, name: str) -> None:
         offer, initial = self.offers[name], self._initial.pop(name, {})
-        what = f"what the explorer of {offer.title} needs"
+        what = f"what the explorer of {offer.explorer.title} needs"
         if any(job.what == what for job in self._jobs):
             return
         chosen = {key: choice.value for key, choice in self._choices[name].items()}
@@ -134,7 +134,7 @@ class Launcher(Explorer):
         explorer = result(**made)
         self.opened[offer.name] = explorer
         self._arrange()
-        self._said = f"Opened {offer.title} in {seconds:.1f} s"
+        self._said = f"Opened {offer.explorer.title} in {seconds:.1f} s"
 
     def close_explorer(self, name: str) -> None:
         """Close an explorer, and stop its computations.
@@ -149,13 +149,13 @@ class Launcher(Explorer):
             explorer.stop()
             explorer._leave()
             self._arrange()
-            self._said = self.status = f"Closed {self.offers[name].title}"
+            self._said = self.status = f"Closed {self.offers[name].explorer.title}"
         self._buttons[name].value = False
 
     def _arrange(self) -> None:
         kept = {part.explorer: part for part in self._place.children}
         self._place.children = tuple(
-            kept.get(explorer) or _Opened(self.offers[name].title, explorer)
+            kept.get(explorer) or _Opened(self.offers[name].explorer.title, explorer)
             for name, explorer in self.opened.items()
         )
 

@@ -10,19 +10,21 @@ import os
 import threading
 import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
+from genobit.data.analysis import registered
 from genobit.engine.own_words import own_words
 from genobit.engine.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-VARIANTS, SAMPLES, TAXA, CHUNK_ROWS = 320, 96, 16, 192
+VARIANTS, SAMPLES, CHUNK_ROWS = 320, 96, 192
 """Each chunk has `matrix_unit.FEWEST_ROWS` of "and", so that the matrix unit takes it."""
 MISSING = 0.05
 _alone = threading.Lock()
@@ -118,89 +120,6 @@ def _cohorts() -> Iterator[xr.Dataset]:
         )
 
 
-def _ld() -> None:
-    for ds in _cohorts():
-        for bits in (ds.genobit.pack(), ds.genobit.pack(phased=True)):
-            bits.genobit.ld("r2").compute()
-            bits.genobit.ld("r2", window=20).compute()
-            bits.genobit.ld_pairs(threshold=0.2, window=50).to_dataframe()
-            bits.genobit.ld_prune(20, 5, 0.3)
-            bits.genobit.ld_score(20).compute()
-            bits.genobit.ld_decay()
-        ds.genobit.ld("r2_em").compute()
-        ds.genobit.ld_blocks()
-    bits.genobit.ld("dprime").compute()
-
-
-def _grm() -> None:
-    for ds in _cohorts():
-        ds.genobit.grm().compute()
-        ds.genobit.grm("gcta").compute()
-        ds.genobit.grm("king").compute()
-        ds.genobit.grm_pairs("king", threshold=0.05).to_dataframe()
-
-
-def _pca() -> None:
-    for ds in _cohorts():
-        ds.genobit.pca(2).compute()
-
-
-def _kendall() -> None:
-    rng = np.random.default_rng(1)
-    # The number of observations, and of their distinct values, chooses the kernel.
-    for variables, observations in ((60, 50), (40, 400), (8, 20_000)):
-        values = xr.DataArray(rng.normal(size=(variables, observations)), dims=("gene", "sample"))
-        some = values.where(rng.random(values.shape) >= MISSING)
-        for levels in (values, values.round(), some):
-            levels.genobit.kendall(pvalue=True).compute()
-    values[:, :50].genobit.kendall_pairs(0.2, 0.1).to_dataframe()
-    for ds in _cohorts():
-        ds.genobit.kendall().compute()
-
-
-def _epistasis() -> None:
-    for ds in _cohorts():
-        few = ds.genobit.isel(variants=slice(0, 24))
-        for statistic in ("mutual_information", "boost", "gain", "chi2"):
-            few.genobit.epistasis("sample_case", statistic=statistic, permutations=1)
-        few.genobit.epistasis("sample_case", order=3)
-        few.genobit.epistasis("sample_trait", statistic="f", permutations=1)
-        few.genobit.epistasis("sample_trait", statistic="linear", covariates="case")
-        few.genobit.epistasis("sample_case", statistic="logistic", covariates="trait")
-
-
-def _parsimony() -> None:
-    from genobit.parsimony.effort import SearchEffort
-
-    rng = np.random.default_rng(1)
-    sites = rng.integers(0, 4, (1, 60))
-    while len(sites) < TAXA:
-        child = sites[rng.integers(len(sites))].copy()
-        child[rng.random(60) < 0.1] = rng.integers(4)
-        sites = np.vstack([sites, child])
-    taxa = [f"t{k}" for k in range(TAXA)]
-    aln = xr.DataArray(np.array(list("ACGT"))[sites], {"taxa": taxa}, ("taxa", "sites"))
-    tree = aln.genobit.parsimony_search(
-        seed=1, effort=SearchEffort(iterations=1, patience=1), bootstrap=1
-    )
-    aln.isel(taxa=slice(0, 6)).genobit.parsimony_search("branch_and_bound")
-    newick = str(tree["tree"].values[0])
-    aln.genobit.parsimony(newick)
-    aln.genobit.ancestral_states(newick).compute()
-
-
-def _similarity() -> None:
-    rows = xr.DataArray(np.random.default_rng(1).random((VARIANTS, 200)) < 0.3, dims=("row", "bit"))
-    rows.genobit.similarity().compute()
-    rows.genobit.similarity(top=3).compute()
-
-
-def _quality() -> None:
-    for ds in _cohorts():
-        ds.genobit.variant_stats().compute()
-        ds.genobit.sample_stats().compute()
-
-
 def _readers() -> None:
     import tempfile
     from pathlib import Path
@@ -234,14 +153,8 @@ def _readers() -> None:
 
 
 ANALYSES: dict[str, Callable[[], None]] = {
-    "epistasis": _epistasis,
-    "parsimony": _parsimony,
-    "ld": _ld,
-    "grm": _grm,
-    "kendall": _kendall,
-    "pca": _pca,
-    "quality": _quality,
-    "similarity": _similarity,
-    "readers": _readers,
-}
+    one.name: partial(one.warm, _cohorts)
+    for one in sorted(registered(), key=lambda analysis: analysis.compiled)
+    if one.warm is not None
+} | {"readers": _readers}
 """Function that runs each analysis. The analyses that take longest to compile are first."""

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, packed, result_labels
+from genobit.data.analysis import DatasetMethods
 from genobit.data.autosomes import choose
 from genobit.data.contigs import comparable_contigs
 from genobit.data.haploid import as_diploid, is_haploid
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
 COMPONENTS = "components"
 
 
-class PCAMethods:
+class PCAMethods(DatasetMethods):
     """Methods of ``ds.genobit`` about principal components."""
-
-    _ds: xr.Dataset
 
     def pca(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model, result_labels
+from genobit.data.analysis import ArrayMethods
 from genobit.data.other_set import BITS, dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
 from genobit.data.size_limit import compute_within_limit
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
 RANK = "rank"
 
 
-class SimilarityMethods:
+class SimilarityMethods(ArrayMethods):
     """Methods of ``DataArray.genobit`` that compare binary rows."""
-
-    _da: xr.DataArray
 
     def similarity(
         self,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import holoviews as hv
 from bokeh.models.annotations import ColorBar
+from holoviews.core import Dimensioned
 
 from genobit.engine.options import get_options
 from genobit.engine.own_words import explained
@@ -43,6 +44,8 @@ def styled(draw: Callable[P, Any]) -> Callable[P, Any]:
 def on_screen(picture: Any) -> Any:
     """Return a picture as a HoloViews object in the size and on the background of the options."""
     painted = paint(picture) if isinstance(picture, Picture) else picture
+    if not isinstance(painted, Dimensioned):  # a table of pandas
+        return painted
     options = get_options()
     if options.plot_scale != 1.0:
         _resize(painted, options.plot_scale)

@@ -22,6 +22,7 @@ class Result:
     options. Functions of `kinds` return a HoloViews object; the first kind is the default. `papers`
     has the kinds with a separate print version, and its functions return a
     `genobit.visual.paper.page.Paper`. `elsewhere` maps a kind of another result to the call for it.
+    `is_general` says that `matches` also recognises results of other calls.
     """
 
     made_by: str
@@ -29,6 +30,7 @@ class Result:
     kinds: Mapping[str, Callable[..., Any]]
     papers: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     elsewhere: Mapping[str, str] = field(default_factory=dict)
+    is_general: bool = False
 
     def kind(self, name: str | None) -> tuple[str, Callable[..., Any]]:
         """Return the name and the function of a kind of plot, of the default if ``name`` is None.

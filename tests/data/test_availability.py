@@ -12,8 +12,9 @@ import xarray as xr
 
 import genobit
 from genobit.data import availability
+from genobit.data.analysis import methods as methods_of_genotypes
 from genobit.data.haploid import is_haploid
-from genobit.launcher.offers import packed_for_ld
+from genobit.ld.analysis import packed_to_explore
 from tests.helpers.cohorts import cohort, mosaic_calls
 
 SAMPLES = 24
@@ -127,7 +128,7 @@ def test_every_method_is_there() -> None:
         "report", "sel",
     }  # fmt: skip
     of_any |= {name for name in dir(genobit) if name.startswith("to_")}
-    assert methods - of_any == set(METHODS) == set(availability.METHODS)
+    assert methods - of_any == set(METHODS) == set(methods_of_genotypes())
     of_arrays = {name for name in dir(xr.DataArray.genobit) if not name.startswith("_")}
     assert of_arrays - of_any == set(ARRAY_METHODS)
 
@@ -159,4 +160,4 @@ def test_launcher_offers_what_opens() -> None:
         for name, method in {**methods, "parsimony": "alignment"}.items():
             assert (offers[name].why_not == "") == (availability.unmet_need(ds, method) == "")
         if not offers["ld"].why_not:
-            assert error_of(lambda _, ds=ds: packed_for_ld(ds).genobit.ld(), ds) is None
+            assert error_of(lambda _, ds=ds: packed_to_explore(ds).genobit.ld(), ds) is None

@@ -13,7 +13,7 @@ import traitlets
 import xarray as xr
 
 import genobit as gb
-from genobit.launcher import offers
+from genobit.epistasis import analysis
 from genobit.launcher.launcher import Launcher
 from genobit.visual.explorer.explorer import Explorer
 from genobit.visual.explorer.menu import Copier
@@ -279,7 +279,7 @@ class TestLauncher:
         assert launcher.opened["epistasis"].ranked.trait
 
     def test_a_search_that_takes_too_long_is_refused(self, ds, monkeypatch):
-        monkeypatch.setattr(offers, "PATIENCE", 0.0)
+        monkeypatch.setattr(analysis, "PATIENCE", 0.0)
         launcher = ds.genobit.explore()
         launcher._buttons["epistasis"].value = True
         assert "105 combinations would take about" in launcher.status

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-    from genobit.data.availability import Analysis
+    from genobit.data.availability import Applicable
 
 BINS = 25
 """Bins of minor allele frequencies, from 0 to 1/2."""
@@ -179,7 +179,7 @@ class Page:
 
     title: str
     facts: dict[str, str] = field(default_factory=dict)
-    analyses: list[Analysis] = field(default_factory=list)
+    analyses: list[Applicable] = field(default_factory=list)
     spectrum: NDArray[np.int64] | None = None
     """Number of variants in each bin of minor allele frequency; None without genotypes."""
     trouble: str = ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-    from genobit.data.availability import Analysis
+    from genobit.data.availability import Applicable
     from genobit.data.summary.content import Page
 
 _STYLE = """<style>
@@ -88,7 +88,7 @@ def _spectrum(spectrum: NDArray[np.int64]) -> str:
     )
 
 
-def _analyses(analyses: Iterable[Analysis]) -> str:
+def _analyses(analyses: Iterable[Applicable]) -> str:
     lines = []
     for analysis in analyses:
         dim = ' class="dim"' if analysis.wants else ""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from genobit.data.availability import Analysis
+    from genobit.data.availability import Applicable
     from genobit.data.summary.content import Page
 
 
@@ -35,7 +35,7 @@ def _text(page: Page, data: str) -> str:
     return "\n".join(lines)
 
 
-def _line(one: Analysis) -> tuple[str, ...]:
+def _line(one: Applicable) -> tuple[str, ...]:
     note = f"wants {one.wants}" if one.wants else one.note
     mark = "–" if one.wants else "✓"
     return mark, one.name, f"{one.calls}  ({note})" if note else one.calls

@@ -53,19 +53,19 @@ if TYPE_CHECKING:
 
 
 class EpistasisExplorer(EpistasisTraits):
-    """Widget to explore ranked combinations of variants.
+    """Widget to explore combinations of variants that are associated with a phenotype.
 
     Parameters
     ----------
     ds
         Dataset that was searched.
     result
-        Result of `.genobit.epistasis()`.
+        Result of `.genobit.epistasis()` of these variants.
     selection
         Selection to share with other explorers; by default a new one. Choosing a combination
         selects its variants.
     **initial
-        Initial values of the traits listed under Attributes.
+        Initial values of the traits listed under Attributes, such as ``filter="2:"``.
 
     Attributes
     ----------

@@ -42,3 +42,10 @@ RESULTS = (
     Result(".epistasis()", _has_cells, {"penetrance": penetrance_heatmap, **_TABLES}, _PAPERS),
     Result(".epistasis()", is_ranking, {**_TABLES, "penetrance": penetrance_heatmap}, _PAPERS),
 )
+PUBLIC = (
+    epistasis_arcs,
+    marginal_effects,
+    penetrance_heatmap,
+    permutation_histogram,
+    ranking_table,
+)

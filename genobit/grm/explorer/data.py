@@ -9,12 +9,15 @@ import xarray as xr
 
 from genobit.data import labels
 from genobit.data.autosomes import choose
+from genobit.data.genotype_methods import GenotypeMethods
 from genobit.grm.explorer.search import Finder, label_variables
+from genobit.grm.methods.matrix import GRMMethods
 from genobit.grm.plots.heatmap import OrderedMatrix, arrange
 from genobit.grm.plots.paper_kinship import KinshipPairs, kinship_pairs
 from genobit.grm.plots.paper_tree import group_codes
 from genobit.grm.plots.relatives import KinshipPlot
 from genobit.grm.plots.result import MEASURES, check_square, computed, measure_of, sample_names
+from genobit.pca.methods import PCAMethods
 from genobit.visual.colouring import sample_variables
 
 if TYPE_CHECKING:
@@ -116,10 +119,10 @@ class GRMData:
         """
         wanted = method, variants
         if wanted not in self._matrices:
-            ds = self.ds.genobit.isel(variants=list(variants)) if variants else self.ds
+            ds = GenotypeMethods(self.ds).isel(variants=list(variants)) if variants else self.ds
             lazy = self._given
             if method != GIVEN or lazy is None:
-                lazy = ds.genobit.grm(method, autosomes=self._autosomes)
+                lazy = GRMMethods(ds).grm(method, autosomes=self._autosomes)
             fresh = computed(lazy)
             kept = sum(matrix.nbytes for matrix in self._matrices.values()) + fresh.nbytes
             if kept > KEPT_BYTES:
@@ -175,7 +178,7 @@ class GRMData:
                 raise ValueError("components need genotypes, which the Dataset lacks; give pcs=")
             if self.n_samples < 2:
                 raise ValueError("one sample has none")
-            self._pcs = self.ds.genobit.pca(self.n_components, autosomes=self._autosomes)
+            self._pcs = PCAMethods(self.ds).pca(self.n_components, autosomes=self._autosomes)
         self._pcs = self._pcs.compute()
         return self._pcs
 

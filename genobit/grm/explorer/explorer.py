@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class GRMExplorer(GRMTraits):
-    """Widget to explore the relationships of samples.
+    """Widget to explore relationships: heatmap with a clustering tree, components, closest pairs.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class GRMExplorer(GRMTraits):
     autosomes
         Chromosomes to use for relationships and components, as for `.genobit.grm()`.
     **initial
-        Initial values of the traits listed under Attributes.
+        Initial values of the traits listed under Attributes, such as ``method="king"``.
 
     Attributes
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 import traitlets
 
 from genobit.data import model
+from genobit.data.genotype_methods import GenotypeMethods
 from genobit.grm.explorer.data import GIVEN
 from genobit.visual.explorer.explorer import Explorer, label_of, one_of
 from genobit.visual.explorer.files import dataset_writers
@@ -56,7 +57,7 @@ class GRMTraits(Explorer):
     @property
     def selected_dataset(self) -> xr.Dataset:
         """Dataset of the selected samples only, lazy if the whole Dataset is."""
-        return self.relations.ds.genobit.isel(samples=list(self.selected))
+        return GenotypeMethods(self.relations.ds).isel(samples=list(self.selected))
 
     @property
     def matrix(self) -> xr.DataArray:

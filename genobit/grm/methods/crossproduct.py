@@ -5,13 +5,12 @@ from __future__ import annotations
 import xarray as xr
 
 from genobit.data import model, packed, result_labels
+from genobit.data.analysis import DatasetMethods
 from genobit.data.size_limit import compute_within_limit
 
 
-class CrossproductMethods:
+class CrossproductMethods(DatasetMethods):
     """Methods of ``ds.genobit`` that multiply dosages."""
-
-    _ds: xr.Dataset
 
     def crossproduct(self, kernel: str = "auto", *, compute: bool = False) -> xr.DataArray:
         """Compute M M': for each pair of samples, the sum over variants of products of dosages.

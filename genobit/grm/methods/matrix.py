@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model, packed, result_labels
+from genobit.data.analysis import DatasetMethods
 from genobit.data.autosomes import choose
 from genobit.data.contigs import contig_of_variants, contigs_in
 from genobit.data.guards.calls import warn_without_calls
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
     from genobit.grm.sums import Matrix
 
 
-class GRMMethods:
+class GRMMethods(DatasetMethods):
     """Methods of ``ds.genobit`` about relationship matrices."""
-
-    _ds: xr.Dataset
 
     def grm(
         self,

@@ -9,12 +9,13 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, layouts, model, packed, result_labels
+from genobit.data.analysis import DatasetMethods
 from genobit.data.autosomes import choose
 from genobit.data.checks import check_threshold
 from genobit.data.haploid import as_diploid, is_haploid, require_diploid
 from genobit.data.packer import without_polyploid_calls
 from genobit.engine.progress import warn
-from genobit.grm.methods.matrix import warn_of_few
+from genobit.grm.methods.matrix import GRMMethods, warn_of_few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,10 +28,8 @@ LABELS = (model.SAMPLE_ID, "sample_family_id")
 """Label columns of the table of pairs, if the Dataset has them."""
 
 
-class RelativesMethods:
+class RelativesMethods(DatasetMethods):
     """Methods of ``ds.genobit`` about relatives."""
-
-    _ds: xr.Dataset
 
     def grm_pairs(
         self,
@@ -101,7 +100,7 @@ class RelativesMethods:
         check_threshold(threshold)
         ds = without_polyploid_calls(self._ds)
         # `grm` refuses options that the method does not support.
-        matrix = ds.genobit.grm(
+        matrix = GRMMethods(ds).grm(
             method,
             missing=missing,
             allele_frequency=allele_frequency,

@@ -68,6 +68,7 @@ RESULTS = (
         ".crossproduct()",
         lambda data: isinstance(data, xr.DataArray) and data.dims == DIMS,
         {"heatmap": heatmap},
+        is_general=True,
     ),
     Result(
         ".unrelated()",
@@ -75,3 +76,4 @@ RESULTS = (
         {"bars": _unrelated},
     ),
 )
+PUBLIC = (closest_pairs, grm_heatmap, kinship_histogram)

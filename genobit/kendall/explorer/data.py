@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from genobit.data import packed
+from genobit.data.genotype_methods import GenotypeMethods
 from genobit.data.pairs.network import Network
 from genobit.data.pairs.table import ROWS, PairTable, as_network
 from genobit.kendall.explorer.candidates import HELD, Candidates, floor_for, hold
-from genobit.kendall.methods.matrix import side_of
+from genobit.kendall.methods.matrix import KendallArrayMethods, KendallGenotypeMethods, side_of
+from genobit.kendall.methods.pairs import KendallArrayPairsMethods, KendallGenotypePairsMethods
 from genobit.kendall.plots.communities import CommunityLayout
 from genobit.kendall.plots.heatmap import OrderedTau, order
 from genobit.kendall.plots.links import Links, links_of
@@ -155,19 +157,22 @@ class KendallData:
     def _pairs(self, floor: float) -> Network:
         # Without a limit kendall_pairs would refuse the table; every q-value is at most 1.
         if isinstance(self._data, xr.Dataset):
-            found = self._data.genobit.kendall_pairs(threshold=floor, fdr=1.0)
+            found = KendallGenotypePairsMethods(self._data).kendall_pairs(floor, 1.0)
         else:
-            dim = self.observation
-            found = self._data.genobit.kendall_pairs(threshold=floor, fdr=1.0, dim=dim)
+            pairs = KendallArrayPairsMethods(self._data)
+            found = pairs.kendall_pairs(floor, 1.0, dim=self.observation)
         return found.to_network()
 
     def tau(self, places: np.ndarray) -> xr.Dataset:
         """Compute tau, p and n of all pairs of the variables at some positions."""
         if isinstance(self._data, xr.Dataset):
-            planes = self._data.genobit.isel(variants=places)
-            return planes.genobit.kendall("tau_b", pvalue=True).compute()
-        few = self._data.isel({self.variable: places})
-        return few.genobit.kendall("tau_b", pvalue=True, dim=self.observation).compute()
+            planes = GenotypeMethods(self._data).isel(variants=places)
+            found: Any = KendallGenotypeMethods(planes).kendall(pvalue=True)
+        else:
+            few = self._data.isel({self.variable: places})
+            found = KendallArrayMethods(few).kendall(pvalue=True, dim=self.observation)
+        tau: xr.Dataset = found.compute()
+        return tau
 
     def values(self, place: int) -> xr.DataArray:
         """Return the values of the variable at a position, (observations,), with its name."""

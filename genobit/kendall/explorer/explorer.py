@@ -50,7 +50,7 @@ REST = 0.15
 
 
 class KendallExplorer(KendallFiles):
-    """Widget to explore correlated variables.
+    """Widget to explore rank correlations: a threshold, and the network of pairs above it.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class KendallExplorer(KendallFiles):
         variants, the chosen pair becomes the selection. A selection of two variants becomes the
         chosen pair.
     **initial
-        Initial values of the traits listed under Attributes.
+        Initial values of the traits listed under Attributes, such as ``threshold=0.8``.
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from genobit.data import model, packed, result_labels
+from genobit.data.analysis import ArrayMethods, DatasetMethods
 from genobit.data.guards.calls import warn_without_calls, warn_without_values
 from genobit.data.other_set import OBSERVATIONS, dimension_of, require_same, require_side
 from genobit.data.other_set import labels as labels_of
@@ -25,10 +26,8 @@ NUMBERS = "biuf"
 """Kinds of dtypes that can be ranked without conversion."""
 
 
-class KendallArrayMethods:
+class KendallArrayMethods(ArrayMethods):
     """Methods of ``DataArray.genobit`` that correlate variables."""
-
-    _da: xr.DataArray
 
     def kendall(
         self,
@@ -162,10 +161,8 @@ class KendallArrayMethods:
         return _labelled(found, wanted, sets, attributes, remedy if compute else None)
 
 
-class KendallGenotypeMethods:
+class KendallGenotypeMethods(DatasetMethods):
     """Methods of ``Dataset.genobit`` that correlate variants by rank."""
-
-    _ds: xr.Dataset
 
     def kendall(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, packed
+from genobit.data.analysis import ArrayMethods, DatasetMethods
 from genobit.data.contigs import contigs_in
 from genobit.data.guards.calls import warn_without_calls
 from genobit.kendall.methods.matrix import attributes_of, side_of
@@ -26,10 +27,8 @@ ABSENT = ("", ".")
 """Values of ``variant_id`` that mean no identifier."""
 
 
-class KendallArrayPairsMethods:
+class KendallArrayPairsMethods(ArrayMethods):
     """Methods of ``DataArray.genobit`` that find correlated pairs."""
-
-    _da: xr.DataArray
 
     def kendall_pairs(
         self,
@@ -134,10 +133,8 @@ class KendallArrayPairsMethods:
         )
 
 
-class KendallGenotypePairsMethods:
+class KendallGenotypePairsMethods(DatasetMethods):
     """Methods of ``Dataset.genobit`` that find correlated pairs of variants."""
-
-    _ds: xr.Dataset
 
     def kendall_pairs(
         self,

@@ -11,7 +11,8 @@ import xarray as xr
 from genobit.data.labels import first_difference
 from genobit.data.pairs.network import Network
 from genobit.data.pairs.table import PairTable
-from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap
+from genobit.kendall.plots.edges import degree_histogram, draw_edges, strongest_edges
+from genobit.kendall.plots.heatmap import SCALE, kendall_heatmap, pair_scatter
 from genobit.kendall.plots.network import kendall_network
 from genobit.kendall.plots.paper_network import paper_network
 from genobit.visual.differences import scale_with
@@ -79,4 +80,12 @@ RESULTS = (
     Result("a table of pairs", _is_table, {"network": kendall_network}, {"network": paper_network}),
     Result(".kendall()", _is_one_set, {"heatmap": kendall_heatmap, "histogram": _values}),
     Result(".kendall()", _is_tau, {"heatmap": _rectangle, "histogram": _values}),
+)
+PUBLIC = (
+    degree_histogram,
+    draw_edges,
+    kendall_heatmap,
+    kendall_network,
+    pair_scatter,
+    strongest_edges,
 )

@@ -13,9 +13,13 @@ import xarray as xr
 from genobit.data import labels
 from genobit.data import selection_by_label as by_label
 from genobit.data.contigs import known_contigs
+from genobit.data.genotype_methods import GenotypeMethods
 from genobit.ld.explorer.region import Contig, Region, ShownVariants, region_text
 from genobit.ld.explorer.tile_cache import TileCache
+from genobit.ld.methods.blocks import LDBlocksMethods
+from genobit.ld.methods.matrix import LDMethods
 from genobit.ld.methods.region import study_of
+from genobit.quality.methods.statistics import QualityMethods
 from genobit.visual.pixels import Axis
 from genobit.visual.style import number, scale_of
 
@@ -44,7 +48,7 @@ class Window:
     @cached_property
     def blocks(self) -> xr.Dataset:
         """Haplotype blocks of the variants."""
-        return self.shown.genobit.ld_blocks()
+        return LDBlocksMethods(self.shown).ld_blocks()
 
     def extent(self, axis: Axis) -> tuple[float, float]:
         """Return the stretch of an axis that the window fills: "rank" or "position" (Mb)."""
@@ -109,7 +113,7 @@ class Cohort:
                 )
         if not ds.sizes["variants"]:
             raise ValueError("the Dataset has no variants, so there is nothing to explore")
-        bits = ds if "genobit_layout" in ds.attrs else ds.genobit.pack()
+        bits = ds if "genobit_layout" in ds.attrs else GenotypeMethods(ds).pack()
         self.bits = bits.compute() if bits.nbytes <= KEPT_BYTES else bits
         self.n_samples = int(bits.sizes["samples"])
         self.layout = str(bits.attrs["genobit_layout"])
@@ -129,7 +133,7 @@ class Cohort:
 
     def among(self, samples: np.ndarray) -> Cohort:
         """Return a cohort of some samples, given by their indices."""
-        return Cohort(self.bits.genobit.isel(samples=samples))
+        return Cohort(GenotypeMethods(self.bits).isel(samples=samples))
 
     def contig_of(self, variant: int) -> str:
         """Return the contig of a variant, given by its index along the Dataset."""
@@ -197,7 +201,7 @@ class Cohort:
         if contig not in self._frequencies:
             whole = len(members) == len(self)
             there = self.bits if whole else self.bits.isel(variants=members)
-            self._frequencies[contig] = np.asarray(there.genobit.allele_frequency())
+            self._frequencies[contig] = np.asarray(QualityMethods(there).allele_frequency())
         return self._frequencies[contig]
 
     def window(self, statistic: str, region: Region, min_maf: float, limit: int) -> Window:
@@ -222,12 +226,12 @@ class Cohort:
 
         def compute(rows: range, columns: range | None) -> np.ndarray:
             other = None if columns is None else planes(columns)
-            return planes(rows).genobit.ld(statistic, other=other).values
+            return LDMethods(planes(rows)).ld(statistic, other=other).values
 
         level = (statistic, contig, min_maf, choice.step)
         values, computed = self._tiles.square(level, choice.places, len(thinned), compute)
         shown = self.bits.isel(variants=choice.variants)
-        labelled = shown.genobit.ld(statistic)  # lazy: the tiles are its values
+        labelled = LDMethods(shown).ld(statistic)  # lazy: the tiles are its values
         matrix = labelled.copy(deep=False, data=values)
         position = self.position[choice.variants]
         return Window(shown, matrix, choice, position, time.perf_counter() - began, computed)
@@ -235,4 +239,4 @@ class Cohort:
     def row(self, window: Window, lead: int) -> xr.DataArray:
         """Compute r² of a window's variants with a lead variant of its contig: (variants, 1)."""
         other = self.bits.isel(variants=[lead])
-        return window.shown.genobit.ld("r2", other=other).compute()
+        return LDMethods(window.shown).ld("r2", other=other).compute()

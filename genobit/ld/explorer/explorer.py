@@ -49,7 +49,7 @@ HEIGHT = 530
 
 
 class LDExplorer(LDFiles):
-    """Widget to explore linkage disequilibrium of the variants in view.
+    """Widget to explore linkage disequilibrium: heatmap, triangle, the region of a lead variant.
 
     Parameters
     ----------
@@ -64,11 +64,12 @@ class LDExplorer(LDFiles):
         blocks are computed for the variants in view.
     association
         Table with a p-value for each variant, as for `ds.genobit.plot.region`. The track shows
-        -log10 of p, coloured by r² with the lead variant.
+        -log10 of p, coloured by r² with the lead variant. A click on a point chooses the lead.
     selection
         Selection to share with other explorers. The default is a new one.
     **initial
-        Initial values of the traits, which `genobit.ld.explorer.traits.LDTraits` lists.
+        Initial values of the traits, which `genobit.ld.explorer.traits.LDTraits` lists, such as
+        ``lead="rs699"``, whose region is shown, or ``region="2:136Mb-136.5Mb"``.
 
     Raises
     ------

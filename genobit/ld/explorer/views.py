@@ -8,12 +8,14 @@ import numpy as np
 from bokeh.models import SaveTool
 
 from genobit.io.genes import lacks_contig
+from genobit.ld.methods.decay import LDDecayMethods
 from genobit.ld.plots.association import association_track
 from genobit.ld.plots.decay import ld_decay
 from genobit.ld.plots.genes import gene_track
 from genobit.ld.plots.heatmap import ENDS
 from genobit.ld.plots.lead_track import ld_track
 from genobit.ld.plots.tables import pairs_table, strongest_pairs, variants_table
+from genobit.quality.methods.statistics import QualityMethods
 from genobit.visual.explorer.gestures import Gestures
 from genobit.visual.explorer.home import UiThread
 from genobit.visual.explorer.picture import fill
@@ -257,7 +259,7 @@ class Lists(TableView):
         self, window: Window, row: xr.DataArray | None, selected: Sequence[int]
     ) -> None:
         """List the variants of a window, with r² with the lead if `row` is given."""
-        frequency = np.asarray(window.shown.genobit.allele_frequency())
+        frequency = np.asarray(QualityMethods(window.shown).allele_frequency())
         picture = variants_table(window.matrix, frequency, row)
         self._list(picture, window.choice.variants[:, None], selected)
 
@@ -284,7 +286,7 @@ class Lists(TableView):
         span = float(window.position[-1] - window.position[0])
         # The curve is an expectation of r²: use its EM estimate if the window shows one.
         statistic = "r2_em" if str(window.matrix.name).endswith("_em") else "r2"
-        decay = window.shown.genobit.ld_decay(
+        decay = LDDecayMethods(window.shown).ld_decay(
             f"{max(min(span, DECAY), 1.0):.0f}bp",
             statistic=statistic,
             parts=int(np.clip(len(window.position) // RUN, 2, 50)),

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, model, packed, result_labels
+from genobit.data.analysis import DatasetMethods
 from genobit.data.contigs import contig_of_variants
 from genobit.data.windows import ContigRuns, contig_runs, last_in_window
 
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
 BLOCKS = "blocks"
 
 
-class LDBlocksMethods:
+class LDBlocksMethods(DatasetMethods):
     """Methods of ``ds.genobit`` about haplotype blocks."""
-
-    _ds: xr.Dataset
 
     def ld_blocks(self, window: str = "200kb", *, min_maf: float = 0.05) -> xr.Dataset:
         """Find haplotype blocks: runs of variants with little evidence of recombination.

@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.data import model, packed
 from genobit.data.aligning import populations_of
+from genobit.data.analysis import DatasetMethods
 from genobit.data.checks import check_share, check_whole
 from genobit.data.contigs import contig_of_variants
 from genobit.data.windows import named_window, window_ends
@@ -27,10 +28,8 @@ _UNITS = {
 }
 
 
-class LDDecayMethods:
+class LDDecayMethods(DatasetMethods):
     """Methods of ``ds.genobit`` on the decay of linkage disequilibrium."""
-
-    _ds: xr.Dataset
 
     def ld_decay(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import model, packed, result_labels
+from genobit.data.analysis import DatasetMethods
 from genobit.data.guards.calls import warn_without_calls
 from genobit.data.size_limit import compute_within_limit
 from genobit.data.windows import named_window, window_ends
@@ -18,10 +19,8 @@ if TYPE_CHECKING:
     from genobit.engine.bits.layout import Layout
 
 
-class LDMethods:
+class LDMethods(DatasetMethods):
     """Methods of ``ds.genobit`` that give LD as a matrix or a band."""
-
-    _ds: xr.Dataset
 
     def ld(
         self,

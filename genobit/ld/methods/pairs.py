@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.data import model, packed
+from genobit.data.analysis import DatasetMethods
 from genobit.data.checks import check_integer, check_share
 from genobit.data.guards.calls import warn_without_calls
 from genobit.data.windows import named_window, pair_labels, window_ends
@@ -26,10 +27,8 @@ FEW_ABOVE = 0.2
 """From this threshold on few pairs are kept, so wider chunks do not need larger tables."""
 
 
-class LDPairsMethods:
+class LDPairsMethods(DatasetMethods):
     """Methods of ``ds.genobit`` that list pairs of variants."""
-
-    _ds: xr.Dataset
 
     def ld_pairs(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import aligning, labels, model, packed, result_labels
+from genobit.data.analysis import DatasetMethods
 from genobit.data.checks import check_share, check_whole
 from genobit.data.windows import contig_runs, named_window, window_ends
 from genobit.engine.spelling import did_you_mean
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 COMPLETE = "pairwise complete: r2 is of the calls present at both variants"
 
 
-class LDPruneMethods:
+class LDPruneMethods(DatasetMethods):
     """Methods of ``ds.genobit`` that thin variants by linkage disequilibrium."""
-
-    _ds: xr.Dataset
 
     def ld_prune(
         self,

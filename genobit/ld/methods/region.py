@@ -13,12 +13,16 @@ import xarray as xr
 from genobit.data import columns, labels, layouts, model
 from genobit.data import selection_by_label as by_label
 from genobit.data.contigs import contigs_in
+from genobit.data.genotype_methods import GenotypeMethods
 from genobit.data.regions import known_contig, parse_region
 from genobit.io.genes import genes_in
 from genobit.io.genetic_map import read_genetic_map
 from genobit.io.tables import read_text
 from genobit.ld.association import Matched, Variants, match
 from genobit.ld.blocks import frequent
+from genobit.ld.methods.blocks import LDBlocksMethods
+from genobit.ld.methods.matrix import LDMethods
+from genobit.quality.methods.statistics import QualityMethods
 
 if TYPE_CHECKING:
     from genobit.data.regions import Region
@@ -106,8 +110,8 @@ def region_view(
     strength = study.matched.strength[shown]
     at = _lead_among(strength, window) if chosen is None else _place(shown, chosen)
     bits = study.bits.isel({model.VARIANTS: shown})
-    matrix = bits.genobit.ld(statistic, compute=True)
-    found = bits.genobit.ld_blocks(min_maf=min_maf) if blocks is True else blocks or None
+    matrix = LDMethods(bits).ld(statistic, compute=True)
+    found = LDBlocksMethods(bits).ld_blocks(min_maf=min_maf) if blocks is True else blocks or None
     contig, start, end = window
     there, no_genes = None, ""
     if genes is not None:
@@ -137,7 +141,7 @@ def region_view(
 
 def study_of(ds: xr.Dataset, association: Any, p: str | None, *, log10: bool) -> Study:
     """Match a table of p-values to the variants of a Dataset."""
-    bits = ds if layouts.layout_of(ds) is not None else ds.genobit.pack()
+    bits = ds if layouts.layout_of(ds) is not None else GenotypeMethods(ds).pack()
     position = labels.values_along(bits, model.VARIANT_POSITION, model.VARIANTS)
     if position is None:
         raise KeyError(
@@ -260,7 +264,7 @@ def _inside(variants: Variants, contig: str, start: float, end: float) -> np.nda
 def _frequent(study: Study, members: np.ndarray, min_maf: float, lead: int | None) -> np.ndarray:
     """Return the variants that are not too rare."""
     part = study.bits.isel({model.VARIANTS: members})
-    frequency = np.asarray(part.genobit.allele_frequency().values)
+    frequency = np.asarray(QualityMethods(part).allele_frequency().values)
     kept = members[frequent(np.nan_to_num(frequency), min_maf)]
     if lead is not None and lead not in kept:
         name = study.name_of(lead)
@@ -302,7 +306,7 @@ def _lead_r2(bits: xr.Dataset, matrix: xr.DataArray, statistic: str, lead: int) 
     if statistic in {"r2", "r2_em"}:
         return np.asarray(matrix.values[:, lead])
     other = bits.isel({model.VARIANTS: [lead]})
-    return np.asarray(bits.genobit.ld("r2", other=other).values[:, 0])
+    return np.asarray(LDMethods(bits).ld("r2", other=other).values[:, 0])
 
 
 def _stronger(study: Study, members: np.ndarray, strength: np.ndarray) -> str:

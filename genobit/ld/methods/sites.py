@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.data import model, result_labels
 from genobit.data.alignment import SITES, TAXA, alignment_of
+from genobit.data.analysis import ArrayMethods
 from genobit.data.size_limit import compute_within_limit
 from genobit.data.windows import named_window, window_ends
 from genobit.ld.methods.matrix import band_of
@@ -18,10 +19,8 @@ if TYPE_CHECKING:
     from genobit.ld.sites import Sites
 
 
-class LDSitesMethods:
+class LDSitesMethods(ArrayMethods):
     """Methods of ``DataArray.genobit`` that compare the sites of an alignment."""
-
-    _da: xr.DataArray
 
     def ld(
         self,

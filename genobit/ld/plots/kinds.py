@@ -142,3 +142,4 @@ RESULTS = (
     ),
     Result(".ld_blocks()", _has("first_position", "last_position", "n"), {"track": block_track}),
 )
+PUBLIC = (ld_decay, ld_heatmap, ld_track, ld_triangle)

@@ -11,6 +11,8 @@ from genobit.data.labels import decoded, text
 from genobit.data.topology import tips
 from genobit.io.tree_files.tree_nodes import is_number
 from genobit.io.trees import Phylogeny, newick, read_trees
+from genobit.parsimony.methods.lengths import ParsimonyMethods
+from genobit.parsimony.methods.search import ParsimonySearchMethods
 from genobit.parsimony.plots.layout import Tree, tree_of
 from genobit.parsimony.plots.states import changes_of
 from genobit.parsimony.rooting import branch_of, rooted_at
@@ -94,11 +96,11 @@ class TreeData:
 
     def find(self) -> None:
         """Search for the shortest trees."""
-        self.read(self.alignment.genobit.parsimony_search(seed=0))
+        self.read(ParsimonySearchMethods(self.alignment).parsimony_search(seed=0))
 
     def score(self) -> xr.Dataset:
         """Compute the changes of all trees at all sites."""
-        self.scores = self.alignment.genobit.parsimony(self.trees)
+        self.scores = ParsimonyMethods(self.alignment).parsimony(self.trees)
         return self.scores
 
     def length(self, tree: int) -> int:
@@ -115,7 +117,7 @@ class TreeData:
         scores = self.scores
         if scores is None:
             # Not kept: the explorer draws when its own are there.
-            scores = self.alignment.genobit.parsimony(self.trees)
+            scores = ParsimonyMethods(self.alignment).parsimony(self.trees)
         return scores.isel(trees=tree) if "trees" in scores.dims else scores
 
     def title(self, tree: int) -> str:
@@ -137,7 +139,7 @@ class TreeData:
         found = self._kept.get(wanted)
         if found is None:
             rooted = self._rooted(self.trees[tree], outgroup)
-            states = self.alignment.genobit.ancestral_states(rooted, resolve=resolve)
+            states = ParsimonyMethods(self.alignment).ancestral_states(rooted, resolve=resolve)
             found = Ancestry(rooted, states, tree_of(states, support_of(rooted)))
             self._kept[wanted] = found
             for old in list(self._kept)[:-_KEPT]:

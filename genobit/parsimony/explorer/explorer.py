@@ -37,7 +37,7 @@ _UNSEARCHED = "These trees are not from a search; parsimony_search() records its
 
 
 class ParsimonyExplorer(ParsimonyTraits):
-    """Widget to explore the trees of an alignment and their changes.
+    """Widget to explore trees of an alignment: the changes on each branch and at each site.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class ParsimonyExplorer(ParsimonyTraits):
         Selection to share with other explorers; by default a new one. Taxa are samples of the
         selection, and sites are its variants.
     **initial
-        Initial values of the traits listed under Attributes.
+        Initial values of the traits listed under Attributes, such as ``site=17``.
 
     Attributes
     ----------

@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.data import labels, model, result_labels
 from genobit.data.alignment import SITES, TAXA, alignment_attributes, require_names
+from genobit.data.analysis import DatasetMethods
 from genobit.engine.options import get_options, more_than
 
 if TYPE_CHECKING:
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
     from genobit.parsimony.sequences import Entries
 
 
-class AlignmentMethods:
+class AlignmentMethods(DatasetMethods):
     """Methods of ``ds.genobit`` that convert calls to aligned sequences."""
-
-    _ds: xr.Dataset
 
     def alignment(self) -> xr.DataArray:
         """Convert haploid calls to an alignment, with samples as taxa and variants as sites.

@@ -10,6 +10,7 @@ import xarray as xr
 
 from genobit.data import aligning
 from genobit.data.alignment import SITES, alignment_of
+from genobit.data.analysis import ArrayMethods
 from genobit.data.labels import text
 
 if TYPE_CHECKING:
@@ -25,10 +26,8 @@ _TOO_LARGE = 2.0**63
 """Costs from here on do not fit int64."""
 
 
-class ParsimonyMethods:
+class ParsimonyMethods(ArrayMethods):
     """Methods of ``DataArray.genobit`` that score trees against an alignment."""
-
-    _da: xr.DataArray
 
     def parsimony(
         self,

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data.alignment import TAXA, alignment_of
+from genobit.data.analysis import ArrayMethods
 from genobit.data.checks import check_one_of
 from genobit.data.labels import text
 from genobit.engine.progress import warn_stopped
@@ -36,10 +37,8 @@ SHARE = 0.25
 FEWEST_TAXA = 3
 
 
-class ParsimonySearchMethods:
+class ParsimonySearchMethods(ArrayMethods):
     """Methods of ``DataArray.genobit`` that search for trees."""
-
-    _da: xr.DataArray
 
     def parsimony_search(
         self,

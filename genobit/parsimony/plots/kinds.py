@@ -10,6 +10,7 @@ from genobit.parsimony.plots.homoplasy import draw_sites, homoplasy_track, site_
 from genobit.parsimony.plots.paper_trace import paper_trace
 from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.search_trace import search_trace
+from genobit.parsimony.plots.tanglegram import tanglegram
 from genobit.parsimony.plots.tree import parsimony_tree
 from genobit.visual.picture.plain import histogram
 from genobit.visual.picture.spec import Picture
@@ -60,3 +61,4 @@ RESULTS = (
     ),
     Result(".parsimony()", lambda data: _has(data, "length"), {"lengths": _lengths}),
 )
+PUBLIC = (homoplasy_track, parsimony_tree, search_trace, site_table, tanglegram)

@@ -84,3 +84,4 @@ RESULTS = (
     ),
     Result(".project()", _is_scores, {"scatter": _scores}, {"scatter": _paper_of_scores}),
 )
+PUBLIC = (pca_scatter,)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from genobit.data import autosomes as chromosomes
 from genobit.data import model, packed
+from genobit.data.analysis import DatasetMethods
 from genobit.data.checks import check_one_of, check_share
 from genobit.data.haploid import require_diploid
 from genobit.quality.methods.statistics import EXACT, MIDP, dosages_of
@@ -15,10 +16,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-class FilterMethods:
+class FilterMethods(DatasetMethods):
     """Method of ``ds.genobit`` that removes variants and samples."""
-
-    _ds: xr.Dataset
 
     def filter(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from genobit.data import labels, layouts, model
+from genobit.data.analysis import DatasetMethods
 from genobit.data.checks import check_number, check_share
 
 if TYPE_CHECKING:
@@ -16,10 +17,8 @@ if TYPE_CHECKING:
 _MOST_BALANCE = 0.5
 
 
-class MaskMethods:
+class MaskMethods(DatasetMethods):
     """Method of ``ds.genobit`` that makes calls missing."""
-
-    _ds: xr.Dataset
 
     def mask_calls(
         self,

@@ -9,6 +9,7 @@ import xarray as xr
 
 from genobit.data import aligning, layouts, model, packed, result_labels
 from genobit.data import autosomes as chromosomes
+from genobit.data.analysis import DatasetMethods
 from genobit.data.checks import check_one_of
 from genobit.data.haploid import as_diploid, is_haploid, require_diploid
 from genobit.engine.bits.layout import words_for
@@ -30,10 +31,8 @@ CHUNK_BYTES = 2**22
 of 2 MB (Zen 4), and a larger chunk would leave the cache."""
 
 
-class QualityMethods:
+class QualityMethods(DatasetMethods):
     """Methods of ``ds.genobit`` about the quality of variants and samples."""
-
-    _ds: xr.Dataset
 
     def allele_frequency(self) -> xr.DataArray:
         """Compute the frequency of the counted allele of each variant.

@@ -58,3 +58,4 @@ RESULTS = (
         {"histogram": _histogram, "scatter": sample_scatter},
     ),
 )
+PUBLIC = (allele_frequency_spectrum,)

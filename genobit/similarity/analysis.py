@@ -1,0 +1,31 @@
+"""Similarity of binary rows among the analyses: methods and warm-up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from genobit.data.analysis import BINARY, Analysis, Method
+from genobit.similarity.methods import SimilarityMethods
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _warm(_cohorts: Callable[..., Any]) -> None:
+    rows = xr.DataArray(np.random.default_rng(1).random((320, 200)) < 0.3, dims=("row", "bit"))
+    SimilarityMethods(rows).similarity().compute()
+    SimilarityMethods(rows).similarity(top=3).compute()
+
+
+ANALYSIS = Analysis(
+    "similarity",
+    of_arrays=(SimilarityMethods,),
+    array_methods={
+        "similarity": Method(BINARY, "similarity of binary rows", "similarity('tanimoto')")
+    },
+    warm=_warm,
+    compiled=8,
+)
