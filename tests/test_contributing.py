@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from genobit.accessor import GenobitDatasetAccessor
+import genobit
 from genobit.engine.bits.planes import PlaneRows
 from genobit.engine.pairwise.statistic import band, square
 from tests.helpers.cohorts import cohort, random_calls
@@ -52,15 +55,113 @@ def test_statistic_of_pairs__is_one_entry(examples: dict[str, Any]) -> None:
         np.testing.assert_array_equal(found[i, : last[i] - i], right[i, i + 1 : last[i] + 1])
 
 
-def test_analysis__is_one_folder_and_one_line(examples: dict[str, Any]) -> None:
-    class Accessor(examples["CarrierMethods"], GenobitDatasetAccessor):
-        """The accessor with one line more."""
+PARTS = {
+    "__init__": "",
+    "plots/__init__": "",
+    "plots/kinds": """
+from genobit.visual.plain import heatmap
+from genobit.visual.results import Result
 
+def carriers_heatmap(shared):
+    return heatmap(shared)
+
+RESULTS = (
+    Result(".carriers_shared()", lambda x: x.name == "carriers_shared", {"map": carriers_heatmap}),
+)
+PUBLIC = (carriers_heatmap,)
+""",
+    "estimates": """
+from genobit.data.estimates import estimate
+
+def carriers_shared(call):
+    return estimate("carriers", 1.0, 1, 0)
+""",
+    "explorer": """
+class CarrierExplorer:
+    \"\"\"Widget to explore carriers.
+
+    Parameters
+    ----------
+    ds
+        Genotypes.
+    \"\"\"
+
+    def __init__(self, ds):
+        self.shown = ds
+""",
+}
+MORE = """
+import dataclasses
+from genobit.data.analysis import Explorer
+
+ANALYSIS = dataclasses.replace(
+    ANALYSIS,
+    has_plots=True,
+    explorer=Explorer("explorer.CarrierExplorer", "carriers", "Who carries?", lambda ds: ""),
+    warm=lambda cohorts: print("warmed", sum(1 for _ in cohorts())),
+)
+"""
+USED = """
+import sys
+import genobit as gb, numpy as np, xarray as xr
+ds = xr.open_dataset(sys.argv[1])
+found = ds.genobit.carriers_shared()
+np.save(sys.argv[2], found.values)
+print(found.variant_id_1.values.tolist())
+print("carriers_shared()" in repr(ds.genobit), "carriers_shared" in dir(ds.genobit))
+print("carriers_shared" in dir(found.genobit), "carriers_shared" in dir(xr.Dataset().genobit))
+print(ds.genobit.estimate.carriers_shared().what)
+print(found.genobit.plot(), callable(gb.plots.carriers_heatmap), "map" in str(found.genobit.plot()))
+print(type(ds.genobit.explore.carriers()).__name__, "carriers" in ds.genobit.explore().offers)
+gb.warm("carriers")
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the package with one folder and one line more."""
+    original, copy = Path(genobit.__file__).parent, tmp_path / "genobit"
+    blocks = re.findall(r"```python\n# example: .*?\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    (copy / "carriers" / "plots").mkdir(parents=True)
+    for name, text in {**PARTS, "analysis": "\n".join([*blocks, MORE])}.items():
+        (copy / "carriers" / f"{name}.py").write_text(text, "utf-8")
+    for path in original.iterdir():
+        if path.suffix == ".py":
+            (copy / path.name).write_text(path.read_text("utf-8"), "utf-8")
+        else:
+            (copy / path.name).symlink_to(path)
+    accessor = copy / "accessor.py"
+    text = accessor.read_text("utf-8")
+    line = '    "quality",\n'
+    assert text.count(line) == 1
+    accessor.write_text(text.replace(line, f'{line}    "carriers",\n'), "utf-8")
+    return tmp_path
+
+
+def test_analysis__is_one_folder_and_one_line(package: Path, tmp_path: Path) -> None:
     calls = random_calls(3, 20, 50)
     ds = cohort(calls).assign_coords(variant_id=("variants", [f"rs{k}" for k in range(20)]))
-    found = Accessor(ds).carriers_shared()
-    np.testing.assert_array_equal(found, shares(dosages(calls) > 0).astype(np.float32))
-    assert found.variant_id_1.values.tolist() == ds.variant_id.values.tolist()
+    ds.to_netcdf(tmp_path / "ds.nc")
+    shared = tmp_path / "shared.npy"
+    done = subprocess.run(
+        [sys.executable, "-c", USED, str(tmp_path / "ds.nc"), str(shared)],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=package,  # first on the path of Python
+        env={key: text for key, text in os.environ.items() if key != "PYTHONPATH"},
+    )
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(np.load(shared), shares(dosages(calls) > 0).astype(np.float32))
+    assert done.stdout.splitlines() == [
+        str(ds.variant_id.values.tolist()),
+        "True True",
+        "False False",
+        "carriers",
+        "<Figure 'map': .show() opens it, .save(\"figure.pdf\") writes it> True True",
+        "CarrierExplorer True",
+        "warmed 2",
+    ]
 
 
 def follows_a_file(test: Path) -> bool:
