@@ -119,6 +119,8 @@ class Analysis:
     """Explorer of a DataArray."""
     warm: Callable[[Callable[[], Iterator[xr.Dataset]]], None] | None = None
     """Run the usual kernels on cohorts, which a function makes, to compile them."""
+    has_report: bool = False
+    """Whether it has ``report.py``, with sections of the report on a cohort."""
     has_plots: bool = True
     """Whether it has ``plots/kinds.py``."""
     compiled: int = 9

@@ -38,6 +38,7 @@ ANALYSIS = Analysis(
         "Who is related to whom, and which samples stand out?",
         lambda ds: why_not(ds, "grm") or few(ds, "samples"),
     ),
+    has_report=True,
     warm=_warm,
     compiled=4,
 )

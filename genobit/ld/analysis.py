@@ -107,6 +107,7 @@ ANALYSIS = Analysis(
         _why_not,
         lambda ds: (packed_to_explore(ds),),
     ),
+    has_report=True,
     warm=_warm,
     compiled=3,
 )

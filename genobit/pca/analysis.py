@@ -25,6 +25,7 @@ ANALYSIS = Analysis(
         "pca": Method(OF_SAMPLE_ALLELES, "principal components"),
         "project": Method(OF_SAMPLE_ALLELES, "principal components", "project(pcs)"),
     },
+    has_report=True,
     warm=_warm,
     compiled=6,
 )

@@ -31,6 +31,7 @@ ANALYSIS = Analysis(
         "mask_calls": Method(Needs(ploidies=(), calls=True)),
         "allele_frequency": Method(OF_VARIANTS._replace(ploidies=(1, 2))),
     },
+    has_report=True,
     warm=_warm,
     compiled=7,
 )

@@ -50,6 +50,11 @@ class Result:
         return name, self.kinds[name]
 
 
+def draw(data: Any, results: Sequence[Result], kind: str, **options: Any) -> Any:
+    """Draw a kind of plot of a result."""
+    return result_of(data, results).kind(kind)[1](data, **options)
+
+
 def result_of(data: Any, results: Sequence[Result]) -> Result:
     """Return the first entry that recognises a result.
 

@@ -14,7 +14,7 @@ import xarray as xr
 import genobit as gb
 from genobit import cli
 from genobit.launcher import report
-from genobit.launcher.report.cohort import evenly, runs_of
+from genobit.visual.report.cohort import evenly, runs_of
 
 TITLES = [
     "Quality control",

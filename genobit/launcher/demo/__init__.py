@@ -16,7 +16,7 @@ from genobit.engine.simd.jit import cache_folder
 from genobit.io.resumable_zarr import discard, to_zarr
 from genobit.launcher.demo import epistasis, grm, kendall, ld, parsimony
 from genobit.launcher.report.page import render
-from genobit.launcher.report.stopwatch import Stopwatch
+from genobit.visual.report.sections import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

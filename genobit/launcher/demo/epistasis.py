@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.launcher.report.page import Figure, Section, Table
+from genobit.visual.report.sections import Figure, Section, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.launcher.report.stopwatch import Stopwatch
+    from genobit.visual.report.sections import Stopwatch
 
 CASE = "sample_case"
 #: Evenly spread variants that are searched together with the planted ones, by order.

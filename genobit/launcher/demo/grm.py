@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genobit.launcher.demo.steps import progress, write
-from genobit.launcher.report.page import Figure, Section, Table
+from genobit.visual.report.sections import Figure, Section, Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import xarray as xr
 
-    from genobit.launcher.report.stopwatch import Stopwatch
+    from genobit.visual.report.sections import Stopwatch
 
 #: Least kinship in the table of pairs: the lower limit of second-degree relatives.
 MIN_KINSHIP = 0.0884

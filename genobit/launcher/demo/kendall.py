@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from genobit.launcher.demo.steps import progress, write
-from genobit.launcher.report.page import Figure, Section, Table
+from genobit.visual.report.sections import Figure, Section, Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from genobit.data.pairs.network import Network
-    from genobit.launcher.report.stopwatch import Stopwatch
+    from genobit.visual.report.sections import Stopwatch
 
 #: An edge of the network has at least this |tau|, and at most this false discovery rate.
 MIN_TAU = 0.6

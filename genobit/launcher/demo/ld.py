@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.launcher.demo.steps import progress, write
-from genobit.launcher.report.page import Figure, Section
+from genobit.visual.report.sections import Figure, Section
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import xarray as xr
 
-    from genobit.launcher.report.stopwatch import Stopwatch
+    from genobit.visual.report.sections import Stopwatch
 
 #: Least r2 in the table of pairs.
 MIN_R2 = 0.2

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit.launcher.report.page import Figure, Section, Table
 from genobit.parsimony.effort import SearchEffort
+from genobit.visual.report.sections import Figure, Section, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from genobit.launcher.report.stopwatch import Stopwatch
+    from genobit.visual.report.sections import Stopwatch
 
 LISTED = 8
 

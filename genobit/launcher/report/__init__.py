@@ -8,39 +8,33 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from genobit.data import layouts, model
+from genobit.data.analysis import registered
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.options import set_options
 from genobit.engine.progress import bar
 from genobit.engine.spelling import did_you_mean
-from genobit.launcher.report import decay, kinship, pca, quality
-from genobit.launcher.report.cohort import Cohort
-from genobit.launcher.report.page import Section, render
-from genobit.launcher.report.stopwatch import Stopwatch
+from genobit.launcher.report.page import render
 from genobit.visual.colouring import colouring_of
+from genobit.visual.report.cohort import Cohort
+from genobit.visual.report.sections import Section, Stopwatch
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import xarray as xr
 
-
-class Part(NamedTuple):
-    """A section of the report: its heading, what the data lack for it, and how it is made."""
-
-    title: str
-    lacking: Callable[[Cohort], str]
-    section: Callable[[Cohort, Stopwatch], Section]
+    from genobit.visual.report.sections import Part
 
 
-PARTS = {
-    "quality": Part("Quality control", quality.lacking, quality.section),
-    "decay": Part("Decay of linkage disequilibrium", decay.lacking, decay.section),
-    "pca": Part("Principal components", pca.lacking, pca.section),
-    "kinship": Part("Kinship", kinship.lacking, kinship.section),
+PARTS: dict[str, Part] = {
+    name: part
+    for analysis in registered()
+    if analysis.has_report
+    for name, part in analysis.part("report").PARTS.items()
 }
 """The sections by name, in their order."""
 
@@ -61,7 +55,8 @@ def write(
     names = _checked(sections)
     if layouts.layout_of(ds) is None:
         model.require_genotypes(ds)
-    cohort = Cohort(ds, colouring_of(ds, colour_by, "samples"))
+    stats = ds.genobit.variant_stats
+    cohort = Cohort(ds, colouring_of(ds, colour_by, "samples"), lambda: stats().compute())
     watch = Stopwatch()
     # The page turns dark with the browser of its reader.
     light = set_options(plot_theme="light", plot_scale=1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import dataclass
 from html import escape
 from importlib.metadata import version
 from itertools import count
@@ -13,43 +12,12 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from genobit.visual.report.sections import Figure
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genobit.launcher.report.stopwatch import Stopwatch
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A picture of the report."""
-
-    title: str
-    caption: str
-    plot: Any
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of the report; numbers are already text."""
-
-    title: str
-    caption: str
-    columns: dict[str, list[str]]
-    numbers: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading of the report with its text, pictures and tables.
-
-    `problem` says why the section has no items: what the data lack, or what failed.
-    """
-
-    title: str
-    text: str = ""
-    items: tuple[Figure | Table, ...] = ()
-    problem: str = ""
-    failed: bool = False
+    from genobit.visual.report.sections import Section, Stopwatch
 
 
 def render(
@@ -120,9 +88,10 @@ def _picture(plot: Any, name: str) -> str:
     from bokeh.models import Plot
 
     from genobit.visual.figure import drawn
+    from genobit.visual.plot_options import on_screen
     from genobit.visual.theming import theme
 
-    model = drawn(plot)
+    model = drawn(on_screen(plot))
     for figure in model.select({"type": Plot}):
         figure.update(frame_width=None, width=None, sizing_mode="stretch_width")
     model.sizing_mode = "stretch_width"

@@ -12,11 +12,14 @@ from genobit.data import layouts, model
 from genobit.data.autosomes import choose
 from genobit.data.availability import unmet_need
 from genobit.data.contigs import contigs_in
+from genobit.data.genotype_methods import GenotypeMethods
 from genobit.data.haploid import is_haploid
 from genobit.engine.options import get_options
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray as xr
     from numpy.typing import NDArray
 
@@ -31,10 +34,11 @@ DECAY_VARIANTS, RUN = 20_000, 1_000
 
 @dataclass(frozen=True)
 class Cohort:
-    """A Dataset with the colours of its samples."""
+    """A Dataset, the colours of its samples, and a function for statistics of its variants."""
 
     ds: xr.Dataset
     colour: Colouring
+    variant_stats: Callable[[], xr.Dataset]
 
     @property
     def samples(self) -> int:
@@ -56,7 +60,7 @@ class Cohort:
     @cached_property
     def stats(self) -> xr.Dataset:
         """Statistics of the variants, computed."""
-        return self.ds.genobit.variant_stats().compute()
+        return self.variant_stats()
 
     @cached_property
     def common(self) -> NDArray[np.intp]:
@@ -76,9 +80,9 @@ class Cohort:
         return self._packed(runs_of(self.common, DECAY_VARIANTS, RUN))
 
     def _packed(self, places: NDArray[np.intp]) -> xr.Dataset:
-        chosen = self.ds.genobit.isel(variants=places)
+        chosen = GenotypeMethods(self.ds).isel(variants=places)
         if layouts.layout_of(chosen) is None:
-            chosen = chosen.genobit.pack()
+            chosen = GenotypeMethods(chosen).pack()
         size = sum(plane.nbytes for plane in chosen.data_vars.values())
         # Several sections read the planes, so they are computed once if they fit.
         return chosen.compute() if size <= get_options().eager_limit // 4 else chosen

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genobit.launcher.report.cohort import RUN
-from genobit.launcher.report.page import Figure, Section
+from genobit.ld.methods.decay import LDDecayMethods
+from genobit.ld.plots.decay import ld_decay
+from genobit.visual.report.cohort import RUN
+from genobit.visual.report.sections import Figure, Part, Section
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
-    from genobit.launcher.report.cohort import Cohort
-    from genobit.launcher.report.stopwatch import Stopwatch
+    from genobit.visual.report.cohort import Cohort
+    from genobit.visual.report.sections import Stopwatch
 
 WINDOW = "500kb"
 #: Fewest samples whose r2 can differ from 1.
@@ -27,13 +29,16 @@ def lacking(cohort: Cohort) -> str:
 def section(cohort: Cohort, watch: Stopwatch) -> Section:
     """Compute and draw the decay of r2."""
     with watch.step("Decay of r²", f"window of {WINDOW}") as notes:
-        decay = cohort.runs.genobit.ld_decay(WINDOW)
+        decay = LDDecayMethods(cohort.runs).ld_decay(WINDOW)
         notes.append(f"{int(decay['pairs'].sum()):,} pairs")
     figure = Figure(
         "Mean r² by distance",
         "A diamond marks the distance at which the means have fallen to half of the first. Several "
         "populations or families in one cohort raise r² at all distances.",
-        decay.genobit.plot("curve").hv,
+        ld_decay(decay),
     )
     rule = cohort.rule(cohort.runs, f"in evenly spaced runs of {RUN:,} neighbours")
-    return Section("Decay of linkage disequilibrium", f"{rule} Pairs within {WINDOW}.", (figure,))
+    return Section(PARTS["decay"].title, f"{rule} Pairs within {WINDOW}.", (figure,))
+
+
+PARTS = {"decay": Part("Decay of linkage disequilibrium", lacking, section)}

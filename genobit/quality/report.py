@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.data.selection import names_along
-from genobit.launcher.report.cohort import share
-from genobit.launcher.report.page import Figure, Section, Table
+from genobit.quality.methods.statistics import QualityMethods
+from genobit.quality.plots.kinds import RESULTS
+from genobit.visual.report.cohort import share
+from genobit.visual.report.sections import Figure, Part, Section, Table
+from genobit.visual.results import draw
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-    from genobit.launcher.report.cohort import Cohort
-    from genobit.launcher.report.stopwatch import Stopwatch
+    from genobit.visual.report.cohort import Cohort
+    from genobit.visual.report.sections import Stopwatch
 
 MIN_CALL_RATE = 0.98
 RARE = 0.01
@@ -36,11 +39,11 @@ def section(cohort: Cohort, watch: Stopwatch) -> Section:
     with watch.step("Statistics of variants", number(cohort.variants, "variant")):
         variants = cohort.stats
     with watch.step("Statistics of samples", number(cohort.samples, "sample")):
-        samples = cohort.ds.genobit.sample_stats().compute()
+        samples = QualityMethods(cohort.ds).sample_stats().compute()
     with watch.step("Pictures of quality control"):
         figures = (*_of_variants(variants), *_of_samples(samples, cohort))
     return Section(
-        "Quality control",
+        PARTS["quality"].title,
         "From all variants and samples. The limits below are common ones. Nothing was removed. "
         "ds.genobit.filter(min_maf=, max_missing=, min_hwe=) removes variants.",
         (_counts(variants, samples), *figures, *_suspects(samples)),
@@ -124,7 +127,7 @@ def _of_variants(stats: xr.Dataset) -> list[Figure]:
             Figure(
                 "Allele frequencies",
                 "Frequency of the rarer allele of each variant.",
-                stats.genobit.plot("spectrum").hv,
+                draw(stats, RESULTS, "spectrum"),
             )
         )
     if _varies(stats["call_rate"].values):
@@ -132,7 +135,7 @@ def _of_variants(stats: xr.Dataset) -> list[Figure]:
             Figure(
                 "Call rate of variants",
                 "Share of the samples with a call. The axis of counts is logarithmic.",
-                stats.genobit.plot("histogram", statistic="call_rate").hv,
+                draw(stats, RESULTS, "histogram", statistic="call_rate"),
             )
         )
     if np.isfinite(stats["hwe_p"].values).any():
@@ -142,7 +145,7 @@ def _of_variants(stats: xr.Dataset) -> list[Figure]:
                 "Each point is a variant. Points far above the line have fewer or more "
                 "heterozygotes than expected. Genotyping errors cause this, and so do several "
                 "populations in one cohort.",
-                stats.genobit.plot("hwe").hv,
+                draw(stats, RESULTS, "hwe"),
             )
         )
     return figures
@@ -152,10 +155,10 @@ def _of_samples(stats: xr.Dataset, cohort: Cohort) -> list[Figure]:
     if not np.isfinite(stats["het"].values).any():
         return []
     if _varies(stats["call_rate"].values):
-        drawn = stats.genobit.plot("scatter", colour_by=cohort.colour).hv
+        drawn = draw(stats, RESULTS, "scatter", colour_by=cohort.colour)
         title, caption = "Call rate and heterozygosity", "Each point is a sample. "
     else:
-        drawn = stats.genobit.plot("histogram", statistic="het").hv
+        drawn = draw(stats, RESULTS, "histogram", statistic="het")
         title, caption = "Heterozygosity of samples", "All samples have the same call rate. "
     text = "Contamination raises heterozygosity; inbreeding and poor calls lower it."
     return [Figure(title, caption + text, drawn)]
@@ -193,3 +196,6 @@ def _suspects(samples: xr.Dataset) -> list[Table]:
             frozenset({"call rate", "heterozygosity"}),
         )
     ]
+
+
+PARTS = {"quality": Part("Quality control", lacking, section)}

@@ -1,14 +1,47 @@
-"""Timings of the steps of a report."""
+"""Sections of a report with their pictures and tables, and the timings of their steps."""
 
 from __future__ import annotations
 
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture of the report."""
+
+    title: str
+    caption: str
+    plot: Any
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report; numbers are already text."""
+
+    title: str
+    caption: str
+    columns: dict[str, list[str]]
+    numbers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of the report with its text, pictures and tables.
+
+    `problem` says why the section has no items: what the data lack, or what failed.
+    """
+
+    title: str
+    text: str = ""
+    items: tuple[Figure | Table, ...] = ()
+    problem: str = ""
+    failed: bool = False
 
 
 @dataclass
@@ -36,3 +69,11 @@ class Stopwatch:
         width = max(len(name) for name, _, _ in self.rows)
         lines = [f"{name:<{width}} {seconds:9.2f}  {work}" for name, work, seconds in self.rows]
         return "\n".join([f"{'step':<{width}} {'seconds':>9}  what", *lines])
+
+
+class Part(NamedTuple):
+    """A section of the report: its heading, what the data lack for it, and how it is made."""
+
+    title: str
+    lacking: Callable[[Any], str]
+    section: Callable[[Any, Stopwatch], Section]

@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genobit.data.genotype_methods import GenotypeMethods
 from genobit.grm.kinship import DEGREES, FEW_VARIANTS
-from genobit.launcher.report.cohort import evenly
-from genobit.launcher.report.page import Figure, Section, Table
+from genobit.grm.methods.matrix import GRMMethods
+from genobit.grm.methods.pairs import RelativesMethods
+from genobit.grm.plots.kinship import kinship_histogram
+from genobit.visual.plot_options import on_screen
+from genobit.visual.report.cohort import evenly
+from genobit.visual.report.sections import Figure, Part, Section, Table
 from genobit.visual.style import number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from genobit.launcher.report.cohort import Cohort
-    from genobit.launcher.report.stopwatch import Stopwatch
+    from genobit.visual.report.cohort import Cohort
+    from genobit.visual.report.sections import Stopwatch
 
 #: Least kinship of second-degree relatives.
 THRESHOLD = DEGREES["second degree"]
@@ -35,12 +40,16 @@ def section(cohort: Cohort, watch: Stopwatch) -> Section:
     """List the related pairs, and draw the kinship of all pairs."""
     bits = cohort.spread
     with watch.step("Related pairs", f"{cohort.samples:,} samples") as notes:
-        related = bits.genobit.grm_pairs("king", threshold=THRESHOLD).to_dataframe(progress=False)
+        related = (
+            RelativesMethods(bits)
+            .grm_pairs("king", threshold=THRESHOLD)
+            .to_dataframe(progress=False)
+        )
         notes.append(f"{len(related):,} pairs with a kinship of at least {THRESHOLD:.4f}")
     shown = evenly(np.arange(cohort.samples), HISTOGRAM_SAMPLES)
     with watch.step("Histogram of kinship", f"{shown.size:,} samples"):
-        few = bits if shown.size == cohort.samples else bits.genobit.isel(samples=shown)
-        drawn = few.genobit.grm("king", compute=True).genobit.plot("histogram").hv
+        few = bits if shown.size == cohort.samples else GenotypeMethods(bits).isel(samples=shown)
+        drawn = on_screen(kinship_histogram(GRMMethods(few).grm("king", compute=True)))
         drawn = drawn.opts(frame_width=640, frame_height=240)
     caption = "KING-robust kinship of each pair of samples. Shaded bands are degrees."
     if shown.size < cohort.samples:
@@ -51,7 +60,7 @@ def section(cohort: Cohort, watch: Stopwatch) -> Section:
     text = f"{_counts(related)} {cohort.rule(bits, 'evenly spaced')}"
     if bits.sizes["variants"] < FEW_VARIANTS:
         text += f" Fewer than {FEW_VARIANTS:,} variants do not tell degrees apart."
-    return Section("Kinship", text, tuple(items))
+    return Section(PARTS["kinship"].title, text, tuple(items))
 
 
 def _counts(related: pd.DataFrame) -> str:
@@ -82,3 +91,6 @@ def _closest(related: pd.DataFrame) -> Table:
         },
         frozenset({"kinship", "opposite homozygotes"}),
     )
+
+
+PARTS = {"kinship": Part("Kinship", lacking, section)}

@@ -1,0 +1,1 @@
+"""Shared parts of reports: sections, timings and the cohort. May import: `visual` and below."""
