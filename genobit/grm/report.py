@@ -47,7 +47,9 @@ def section(cohort: Cohort, watch: Stopwatch) -> Section:
         )
         notes.append(f"{len(related):,} pairs with a kinship of at least {THRESHOLD:.4f}")
     shown = evenly(np.arange(cohort.samples), HISTOGRAM_SAMPLES)
-    with watch.step("Histogram of kinship", f"{shown.size:,} samples"):
+    work = f"KING-robust of {shown.size:,} samples"
+    products = shown.size * (shown.size + 1) // 2 * bits.sizes["variants"]
+    with watch.step("Histogram of kinship", work, products=products):
         few = bits if shown.size == cohort.samples else GenotypeMethods(bits).isel(samples=shown)
         drawn = on_screen(kinship_histogram(GRMMethods(few).grm("king", compute=True)))
         drawn = drawn.opts(frame_width=640, frame_height=240)

@@ -13,6 +13,7 @@ import xarray as xr
 import genobit  # noqa: F401  the accessor
 from genobit.io.trees import read_trees
 from genobit.parsimony.explorer.explorer import ParsimonyExplorer
+from genobit.parsimony.methods.search import ParsimonySearchMethods
 from genobit.parsimony.explorer.views import Patches
 from genobit.parsimony.plots.pixel_layers import Dots, Lines, overlay
 from genobit.parsimony.rooting import splits
@@ -89,9 +90,8 @@ class TestBeginning:
 
     def test_search(self, aln, monkeypatch):
         found = xr.Dataset({"tree": ("trees", TREES[1:]), "trace": ("iteration", [12, 11])})
-        monkeypatch.setattr(
-            type(aln.genobit), "parsimony_search", lambda _self, **_options: found, raising=False
-        )
+        search = "parsimony_search"
+        monkeypatch.setattr(ParsimonySearchMethods, search, lambda _self, **_options: found)
         explorer = aln.genobit.explore.parsimony()
         assert len(explorer.tree_names) == 2
         explorer.view = "search"
@@ -101,7 +101,7 @@ class TestBeginning:
         def fail(_self, **_options):
             raise ValueError("no such luck")
 
-        monkeypatch.setattr(type(aln.genobit), "parsimony_search", fail, raising=False)
+        monkeypatch.setattr(ParsimonySearchMethods, "parsimony_search", fail)
         explorer = aln.genobit.explore.parsimony()
         assert explorer.status == "Error: no such luck"
         assert "There is no tree" in said(explorer._tree)

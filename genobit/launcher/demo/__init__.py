@@ -1,6 +1,6 @@
-"""The demonstration: a report of every analysis, computed from simulated data.
+"""The demonstration: the report of simulated data, with sections of more analyses.
 
-It calls only public functions. May import: everything but `cli`.
+Its own sections call only public functions. May import: everything but `cli`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from genobit.engine.files import replacing
 from genobit.engine.simd.jit import cache_folder
 from genobit.io.resumable_zarr import discard, to_zarr
 from genobit.launcher.demo import epistasis, grm, kendall, ld, parsimony
-from genobit.launcher.report.page import render
+from genobit.launcher.demo.sample import Sample
+from genobit.launcher.report import PARTS, write_page
+from genobit.visual.colouring import colouring_of
 from genobit.visual.report.sections import Stopwatch
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+POPULATION = "sample_population"
 TITLE = "Linkage, relationships, rank correlations, epistasis and trees of simulated data"
 
 
@@ -57,13 +59,8 @@ def run(folder: Path) -> Path:
                 "parsimony": partial(parsimony.compile_kernels, aln),
             }
         )
-    sections = [
-        ld.section(bits, folder / "ld_pairs.parquet", watch),
-        grm.section(bits, folder / "related_pairs.parquet", watch),
-        kendall.section(expr, bits, folder / "kendall_pairs.parquet", watch),
-        epistasis.section(bits, watch),
-        parsimony.section(aln, watch),
-    ]
+    parts = {"linkage": ld.PART, **PARTS, "relationships": grm.PART, "correlation": kendall.PART}
+    parts |= {"interactions": epistasis.PART, "trees": parsimony.PART}
     summary = (
         f"{size(cohort, 'samples')} of three populations and {size(cohort, 'variants')}, simulated "
         "with realistic recombination. The report shows linkage disequilibrium of the variants, "
@@ -79,9 +76,14 @@ def run(folder: Path) -> Path:
         min_tau=kendall.MIN_TAU,
         fdr=kendall.FDR,
     )
+    stats = bits.genobit.variant_stats
+    colour = colouring_of(bits, POPULATION, "samples")
+    sample = Sample(bits, colour, lambda: stats().compute(), expr, aln, folder)
     report = folder / "report.html"
-    with replacing(report, overwrite=True) as (new,):
-        new.write_text(render(TITLE, [summary], sections, watch, code), encoding="utf-8")
+    with warnings.catch_warnings():
+        # The sample allows every section.
+        warnings.filterwarnings("error", "report: ", RuntimeWarning)
+        write_page(report, TITLE, [summary], parts, sample, watch, ending=code)
     print(f"\n{watch}")
     return report
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genobit.visual.report.sections import Figure, Section, Table
+from genobit.visual.report.sections import Figure, Part, Section, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from genobit.launcher.demo.sample import Sample
     from genobit.visual.report.sections import Stopwatch
 
 CASE = "sample_case"
@@ -27,14 +28,11 @@ def compile_kernels(bits: xr.Dataset) -> None:
     few.genobit.epistasis(CASE, order=3, top=TOP)
 
 
-def section(bits: xr.Dataset, watch: Stopwatch) -> Section:
-    """Search all pairs and triples, draw the pictures and return the section.
-
-    The planes hold haplotypes or dosages of the sample.
-    """
+def section(sample: Sample, watch: Stopwatch) -> Section:
+    """Search all pairs and triples, draw the pictures and return the section."""
     found = {}
     for order, planted, name in ((2, "pair", "pairs"), (3, "triple", "triples")):
-        searched = spread(bits, VARIANTS[order], f"variant_planted_{planted}")
+        searched = spread(sample.ds, VARIANTS[order], f"variant_planted_{planted}")
         permutations = PERMUTATIONS if order == 2 else 0
         with watch.step(f"Epistasis, all {name}") as notes:
             found[order] = searched.genobit.epistasis(
@@ -46,7 +44,7 @@ def section(bits: xr.Dataset, watch: Stopwatch) -> Section:
     with watch.step("Three pictures of interactions"):
         figures = draw(found[2], found[3])
     return Section(
-        "Epistasis",
+        PART.title,
         "Cases were simulated from a pair and a triple of variants without marginal effects. All "
         "pairs and all triples of evenly spread variants were scored by their mutual information "
         "with the phenotype. " + " ".join(rank_of_planted(top) for top in found.values()),
@@ -116,3 +114,6 @@ def ranking(pairs: xr.Dataset) -> Table:
         {"variant": names[:, 0].tolist(), "with": names[:, 1].tolist(), **numbers},
         frozenset(numbers),
     )
+
+
+PART = Part("Epistasis", lambda _: "", section)

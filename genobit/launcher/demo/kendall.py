@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from genobit.launcher.demo.steps import progress, write
-from genobit.visual.report.sections import Figure, Section, Table
+from genobit.launcher.demo.sample import Sample, write
+from genobit.visual.report.sections import Figure, Part, Section, Table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
     import xarray as xr
 
@@ -39,12 +37,9 @@ def compile_kernels(bits: xr.Dataset, expr: xr.DataArray) -> None:
     abs(bits.genobit.kendall("tau_b", dtype="float32")).max().compute()
 
 
-def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch) -> Section:
-    """Compute and draw the section, and write the table and the network of correlated genes.
-
-    `expr` is genes x samples, with the modules of the simulation. `table` is the Parquet file of
-    the correlated genes; the network is written beside it as GraphML.
-    """
+def section(sample: Sample, watch: Stopwatch) -> Section:
+    """Compute and draw the section, and write the table and the network of correlated genes."""
+    expr, table = sample.expr, sample.folder / "kendall_pairs.parquet"
     tau = all_pairs(expr, watch)
     step = "Network of correlated genes, to Parquet and GraphML"
     with watch.step(step) as notes:
@@ -54,12 +49,12 @@ def section(expr: xr.DataArray, bits: xr.Dataset, table: Path, watch: Stopwatch)
         pairs.to_graphml(table.with_suffix(".graphml"))
         notes.append(f"{len(pairs):,} pairs with |τ| of at least {MIN_TAU}")
     found = communities(expr, pairs)
-    genotypes(bits, watch)
+    genotypes(sample.ds, watch)
     with watch.step("Three pictures of correlations") as notes:
         figures = draw(expr, tau, pairs)
         notes.append(f"{pairs.degree().size} genes")
     return Section(
-        "Rank correlation",
+        PART.title,
         f"Kendall's τ-b of all pairs of {expr.sizes['gene']:,} genes in {expr.sizes['sample']} "
         "samples, simulated as 18 modules of co-expressed genes, and noise. "
         f"{len(pairs):,} pairs have a |τ| of at least {MIN_TAU} at a false discovery rate of "
@@ -74,7 +69,7 @@ def all_pairs(expr: xr.DataArray, watch: Stopwatch) -> xr.Dataset:
     n_genes, n_samples = expr.sizes["gene"], expr.sizes["sample"]
     n_pairs = n_genes * (n_genes - 1) // 2
     work = f"{n_pairs:,} pairs of {n_samples} samples"
-    with watch.step("Kendall's τ-b and p-values of genes", work), progress("Kendall's tau-b"):
+    with watch.step("Kendall's τ-b and p-values of genes", work):
         # CPU time of all threads, so that other programs do not change the ratios.
         begin = time.process_time()
         tau = expr.genobit.kendall("tau_b", pvalue=True, compute=True)
@@ -130,8 +125,7 @@ def genotypes(bits: xr.Dataset, watch: Stopwatch) -> None:
     work = f"{n_pairs:,} pairs of {bits.sizes['samples']:,} dosages"
     with watch.step("Kendall's τ-b of variants, tile by tile", work) as notes:
         tau = spread.genobit.kendall("tau_b", dtype="float32")
-        with progress("Kendall's tau-b of variants"):
-            strong = int((abs(tau) >= STRONG).sum())
+        strong = int((abs(tau) >= STRONG).sum())
         # The diagonal holds no pairs, and every pair occurs twice.
         notes.append(f"{(strong - n_variants) / 2 / n_pairs:.2%} reach |τ| = {STRONG}")
 
@@ -242,3 +236,6 @@ def strongest(expr: xr.DataArray, pairs: Network) -> Table:
         },
         frozenset({"τ", "p", "q"}),
     )
+
+
+PART = Part("Rank correlation", lambda _: "", section)

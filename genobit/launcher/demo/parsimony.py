@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genobit.parsimony.effort import SearchEffort
-from genobit.visual.report.sections import Figure, Section, Table
+from genobit.visual.report.sections import Figure, Part, Section, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from genobit.launcher.demo.sample import Sample
     from genobit.visual.report.sections import Stopwatch
 
 LISTED = 8
@@ -24,12 +25,9 @@ def compile_kernels(aln: xr.DataArray) -> None:
     few.genobit.parsimony_search(seed=1, effort=SearchEffort(iterations=1, patience=1))
 
 
-def section(aln: xr.DataArray, watch: Stopwatch) -> Section:
-    """Score the tree of the alignment, draw the pictures and return the section.
-
-    The attribute `tree` of the alignment is the tree that it was simulated on.
-    """
-    tree = aln.attrs["tree"]
+def section(sample: Sample, watch: Stopwatch) -> Section:
+    """Score the tree of the alignment, draw the pictures and return the section."""
+    aln, tree = sample.aln, sample.aln.attrs["tree"]  # the alignment was simulated on the tree
     work = f"{aln.sizes['taxa']} taxa x {aln.sizes['sites']} sites"
     with watch.step("Fitch parsimony of a tree", work) as notes:
         scores = aln.genobit.parsimony(tree)
@@ -38,7 +36,7 @@ def section(aln: xr.DataArray, watch: Stopwatch) -> Section:
     with watch.step("Two pictures of a tree"):
         figures = draw(scores, ancestors)
     return Section(
-        "Parsimony",
+        PART.title,
         f"A gene of {aln.sizes['sites']} sites was simulated along a tree of "
         f"{aln.sizes['taxa']} species. It needs at least {int(scores['length']):,} changes on this "
         f"tree, and at least {int(scores['min_changes'].sum()):,} on any tree. The consistency "
@@ -87,3 +85,6 @@ def homoplastic(scores: xr.Dataset) -> Table:
         words,
         frozenset(words),
     )
+
+
+PART = Part("Parsimony", lambda _: "", section)

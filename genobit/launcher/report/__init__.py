@@ -1,6 +1,6 @@
 """`ds.genobit.report(path)`: one HTML file about a cohort.
 
-The demonstration makes its report with the same page. It calls only public functions.
+The report of the demonstration has the same sections, and those of `genobit.launcher.demo`.
 May import: everything but `cli` and the demonstration.
 """
 
@@ -23,7 +23,7 @@ from genobit.visual.report.sections import Section, Stopwatch
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import xarray as xr
 
@@ -52,24 +52,38 @@ def write(
     if target.suffix.lower() != ".html":
         msg = f"a report cannot be written as {target.name!r}; end the name with .html"
         raise ValueError(msg)
-    names = _checked(sections)
+    parts = {name: PARTS[name] for name in _checked(sections)}
     if layouts.layout_of(ds) is None:
         model.require_genotypes(ds)
     stats = ds.genobit.variant_stats
     cohort = Cohort(ds, colouring_of(ds, colour_by, "samples"), lambda: stats().compute())
-    watch = Stopwatch()
+    title = cohort.title(target.stem)
+    write_page(target, title, cohort.paragraphs(), parts, cohort, Stopwatch(), progress=progress)
+    return target
+
+
+def write_page(
+    target: Path,
+    title: str,
+    paragraphs: Sequence[str],
+    parts: Mapping[str, Part],
+    cohort: Cohort,
+    watch: Stopwatch,
+    *,
+    ending: str = "",
+    progress: bool | None = None,
+) -> None:
+    """Make the sections of a report, and write its page."""
     # The page turns dark with the browser of its reader.
     light = set_options(plot_theme="light", plot_scale=1.0)
     with replacing(target, overwrite=True) as (new,), light:
         made = []
-        with bar(progress=progress, total=len(names), desc="report", unit="section") as steps:
-            for name in names:
-                made.append(_made(PARTS[name], cohort, watch))
+        with bar(progress=progress, total=len(parts), desc="report", unit="section") as steps:
+            for part in parts.values():
+                made.append(_made(part, cohort, watch))
                 steps.update()
         _require_one(made)
-        page = render(cohort.title(target.stem), cohort.paragraphs(), made, watch)
-        new.write_text(page, encoding="utf-8")
-    return target
+        new.write_text(render(title, paragraphs, made, watch, ending), encoding="utf-8")
 
 
 def _checked(sections: str | Sequence[str] | None) -> list[str]:

@@ -1,24 +1,28 @@
-"""Steps of the demonstration: progress bars and tables of pairs."""
+"""The data of the demonstration, and tables of pairs beside its report."""
 
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from genobit.engine.progress import DELAY, wanted
+from genobit.visual.report.cohort import Cohort
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import xarray as xr
+
     from genobit.data.pairs.table import PairTable
 
 
-def progress(what: str) -> Any:
-    """Show a progress bar on a terminal while dask computes inside the block."""
-    from tqdm.dask import TqdmCallback
+@dataclass(frozen=True)
+class Sample(Cohort):
+    """The simulated cohort, with a matrix of expression, an alignment and the folder of files."""
 
-    # The delay hides the bars of computations that only look at a few values.
-    return TqdmCallback(desc=f"{what:<28}", unit="task", delay=DELAY, disable=not wanted())
+    expr: xr.DataArray
+    aln: xr.DataArray
+    folder: Path
 
 
 def write(pairs: PairTable, folder: Path) -> int:
