@@ -13,8 +13,8 @@ import xarray as xr
 import genobit  # noqa: F401  the accessor
 from genobit.io.trees import read_trees
 from genobit.parsimony.explorer.explorer import ParsimonyExplorer
-from genobit.parsimony.methods.search import ParsimonySearchMethods
 from genobit.parsimony.explorer.views import Patches
+from genobit.parsimony.methods.search import ParsimonySearchMethods
 from genobit.parsimony.plots.pixel_layers import Dots, Lines, overlay
 from genobit.parsimony.rooting import splits
 from tests.helpers.explorers import named, said

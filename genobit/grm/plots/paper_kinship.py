@@ -17,6 +17,7 @@ from genobit.grm.kinship import DEGREES, shared
 from genobit.grm.pairs import above_diagonal, tile_tasks
 from genobit.grm.plots.kinship import count_pairs, draw_histogram
 from genobit.grm.plots.result import measure_of
+from genobit.quality.methods.statistics import QualityMethods
 from genobit.visual.paper.page import size_of
 from genobit.visual.paper.plain import draw_plain
 from genobit.visual.paper.texts import Room, block_size, lines_of
@@ -135,7 +136,7 @@ def kinship_pairs(
     first, second, king, ibs0 = (np.concatenate([part[k] for part in parts]) for k in range(4))
     below = np.sum([part.below for part in parts], axis=0)
     without = sum(part.without for part in parts)
-    het = float(np.nanmean(ds.genobit.sample_stats(autosomes=autosomes)["het"]))
+    het = float(np.nanmean(QualityMethods(ds).sample_stats(autosomes=autosomes)["het"]))
     return KinshipPairs(first, second, king, ibs0, below, without, het)
 
 
