@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit.data.contigs import contigs_of
 from genobit.data.labels import text
-from genobit.visual.picture.spec import Axis
-from genobit.visual.style import first_capital
+from genobit.visual.picture.plain import Places
 
 if TYPE_CHECKING:
     import xarray as xr
 
 #: Gap between two contigs, as a share of the axis.
 _GAP = 0.01
-
-
-@dataclass(frozen=True)
-class Places:
-    """Places `x` of variants on an axis, and how to label the axis.
-
-    `names` are hover texts: the identifiers, or the positions. `contig` holds the contig index of
-    each variant; contigs are numbered in the order on the axis. `ticks` has the names of several
-    contigs.
-    """
-
-    x: np.ndarray
-    names: np.ndarray
-    contig: np.ndarray
-    label: str
-    ticks: tuple[tuple[float, str], ...] = ()
-
-    def axis(self) -> Axis:
-        """Return the axis of a picture."""
-        return Axis(first_capital(self.label), ticks=self.ticks or None)
 
 
 def places(

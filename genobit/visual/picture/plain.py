@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,13 +10,30 @@ from genobit.visual.picture.spec import Axis, Boxes, Panel, Picture, Points
 from genobit.visual.style import first_capital, number
 from genobit.visual.tokens import LIGHT, OTHER_GROUP
 
-if TYPE_CHECKING:
-    from genobit.visual.genome import Places
-
 #: Bars of a histogram.
 BARS = 50
 #: Tracks of more variants have smaller points.
 _MANY = 5_000
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places `x` of variants on an axis, and how to label the axis.
+
+    `names` are hover texts: the identifiers, or the positions. `contig` holds the contig index of
+    each variant; contigs are numbered in the order on the axis. `ticks` has the names of several
+    contigs.
+    """
+
+    x: np.ndarray
+    names: np.ndarray
+    contig: np.ndarray
+    label: str
+    ticks: tuple[tuple[float, str], ...] = ()
+
+    def axis(self) -> Axis:
+        """Return the axis of a picture."""
+        return Axis(first_capital(self.label), ticks=self.ticks or None)
 
 
 def histogram(
