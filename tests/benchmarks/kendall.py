@@ -52,10 +52,10 @@ SHAPES = (
 )
 OTHERS = {"R pcaPP::cor.fk": 300, "pandas corr": 350, "scipy.stats.kendalltau": 3000}
 """How much faster than other programs it is to be at 353 observations without ties."""
-KERNELS = ("naive", "merge", "packed-merge", "table", "signs", "orders")
+KERNELS = ("merge", "packed-merge", "table", "signs")
 """Those of `kernel=`, and `merge_sort`, which sorts key by key.
 """
-SHARING = {"signs", "orders", "table"}
+SHARING = {"signs", "table"}
 """Kernels whose pairs share tables or planes: they are timed on many variables."""
 MOST = 4000
 """Most observations for kernels that take the square of them."""
@@ -115,7 +115,7 @@ def _ours(shape: Shape) -> dict[str, tuple[Callable[[], Any], float]]:
         quadratic = name not in {"merge", "packed-merge"}
         if (quadratic and shape.n > MOST) or (name == "table" and shape.tied < 1):
             continue
-        if name == "table" or (name == "naive" and shape.n > 1000):
+        if name == "table":
             rows = 12
         else:
             rows = shape.many if name in SHARING or name == best else shape.few

@@ -213,7 +213,7 @@ CHOICES = {
         "statistic='b' is not one of 'tau_a', 'tau_b', 'tau_c', 'somers_d_rows'",
     ),
     "a rule": ({"missing": "omit"}, "missing='omit' is not one of 'pairwise', 'dropna', 'refuse'"),
-    "a kernel": ({"kernel": "fast"}, "kernel='fast' is not one of 'auto', 'naive', 'packed-merge'"),
+    "a kernel": ({"kernel": "fast"}, "kernel='fast' is not one of 'auto', 'packed-merge', 'signs'"),
     "no dtype": ({"dtype": None}, "dtype=None is not one of 'float64', 'float32'"),
     "a dimension": (
         {"statistic": "sample"},

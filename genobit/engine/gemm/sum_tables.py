@@ -11,8 +11,6 @@ into tables:
 - Signs: four values in {-1, 0, 1} have 81 patterns. An entry is one load and one byte addition per
   128 products; nibble tables need one lookup and one addition per 64. Entries have a bias of four,
   so totals are unsigned bytes.
-
-`genobit.kendall.kernels.lonesum_tables` is a third coder, of orders.
 """
 
 from __future__ import annotations
@@ -45,9 +43,7 @@ PLACE_BITS = np.uint64(ENTRY.bit_length() - 1)
 """Shift that turns a pattern's number into the byte offset of its entry."""
 UNITS = 4
 """Tables per word of places: four 16-bit offsets."""
-# The signs of three observations with two others, with ties, have 9**3 patterns
-# (`kendall.kernels.lonesum_tables`), the most of all units.
-assert 2**16 // ENTRY >= 9**3, f"places of entries of {ENTRY} bytes do not fit 16 bits"  # noqa: S101
+assert 2**16 // ENTRY >= 2**8, f"places of entries of {ENTRY} bytes do not fit 16 bits"  # noqa: S101
 WORDS = 15
 """Words per block of rows, whose places are computed at a time."""
 ROWS_AHEAD = 8

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.bits.transpose import mirror
-from genobit.engine.gemm.sum_tables import COLUMNS
 from genobit.engine.simd.cpu import host
 from genobit.kendall.kernels.ranks import ranked
 
@@ -63,10 +62,6 @@ class Work(NamedTuple):
         return max(1.0, self.variables * (self.variables - 1) / 2)
 
 
-def _naive(work: Work) -> float:
-    return 50 + 0.3 * work.n**2 / 2
-
-
 def _packed_merge(work: Work) -> float:
     return 60 + (0.75 if work.tied else 0.6) * work.n * math.log2(max(2, work.n))
 
@@ -76,22 +71,7 @@ def _signs(work: Work) -> float:
     # Bits per nanosecond with and without ties or missing values: by popcount instructions, else
     # by nibble tables and by Four Russians tables.
     rates = (550, 1150) if host().vector_popcount else (300, 430)
-    return work.n**2 / 2 * (1 / rates[not free] + 0.6 / work.rows)
-
-
-def _orders(work: Work) -> float:
-    if work.missing:
-        return _signs(work)
-    units = work.n**2 / (12 if work.tied else 18)
-    # 512-bit registers speed up a vector popcount but not the tables. On Emerald Rapids the tables
-    # took 1.8 to 2.7 times the model of a Zen 3.
-    units *= 1.9 if host().vector_popcount else 1
-    if work.others is None:
-        return 2 + units / COLUMNS * (0.56 + 340 / work.rows)
-    columns, rows = (max(1, x) for x in sorted((work.variables, work.others)))
-    panels = -(-columns // COLUMNS)
-    # A panel costs the same with fewer columns. The places of the rows are computed once.
-    return 2 + units / columns * (panels * (0.56 + 340 / min(rows, ROWS)) + 1)
+    return work.n**2 / 2 * (1 / rates[not free] + 0.2 / work.rows)
 
 
 def _table(work: Work) -> float:
@@ -110,16 +90,14 @@ class Kernel(NamedTuple):
 
 
 KERNELS = {
-    "naive": Kernel("genobit.kendall.kernels.naive", _naive),
     "packed-merge": Kernel("genobit.kendall.kernels.knight", _packed_merge),
     "signs": Kernel("genobit.kendall.kernels.signs", _signs),
-    "orders": Kernel("genobit.kendall.kernels.orders", _orders),
     "table": Kernel("genobit.kendall.kernels.tables", _table),
 }
 
 
 def scores(
-    a: NDArray[Any], b: NDArray[Any] | None = None, kernel: str = "orders"
+    a: NDArray[Any], b: NDArray[Any] | None = None, kernel: str = "signs"
 ) -> NDArray[np.int64]:
     """Return the scores of the rows of ``a`` with those of ``b``, or with ``a`` itself.
 
@@ -149,10 +127,9 @@ def scores(
 def factor(kernel: str) -> float:
     """Return the time of a kernel here divided by its model, at a shape that takes 5 to 20 ms."""
     levels, n = (3, 1000) if kernel == "table" else (200, 200)
-    variables = 24 if kernel == "naive" else 128
-    values = np.random.default_rng(0).random((variables, n))
+    values = np.random.default_rng(0).random((128, n))
     ranks = ranked(np.floor(values * levels) if kernel == "table" else values)
-    work = Work(n, variables, kernel == "table", missing=False, levels=levels)
+    work = Work(n, 128, kernel == "table", missing=False, levels=levels)
     scores(ranks[:2], None, kernel)
     times = []
     for _ in range(3):

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genobit.engine.bits.layout import words_for
+from genobit.engine.bits.planes import all_called
 from genobit.engine.bits.words import count_rows
 from genobit.engine.gemm.products import chosen_kernel, products
 from genobit.engine.simd.jit import njit
-from genobit.engine.simd.registers import equal_mask
+from genobit.engine.simd.vector import bits_of, loader, splat
 from genobit.kendall.kernels.masked import masked_differences
 from genobit.kendall.kernels.ranks import missing
 
@@ -33,12 +34,15 @@ BLOCK_BYTES = 2**25
 """Most bytes of one plane of a block of pairs."""
 FEWEST_WORDS = 64
 MOST_WORDS = 2**18
-"""Most words per row of a block: signs are bytes before they are packed, 16 MiB per variable."""
-
+"""Most words per row of a block."""
 
 FEWEST_STRICT = 0.1
 """Smallest share of variables without ties that are counted apart: sorting them to the front takes
 a tenth of the time at 353 observations."""
+
+
+load_ranks, splat_ranks = loader(64), splat(64)
+ALL_BITS = np.uint64(2**64 - 1)
 
 
 class _Side(NamedTuple):
@@ -64,9 +68,9 @@ def score_pairs(a: NDArray[Any], b: NDArray[Any], upper: bool, out: NDArray[np.i
     sums[:] = 0
     for first in range(0, pairs, 64 * words):
         count = min(64 * words, pairs - first)
-        x = sign_planes(left.ranks, first, count)
-        y = x if upper else sign_planes(right.ranks, first, count)
-        _add_scores(x, y, (left.strict, right.strict), count, upper, sums)
+        x = sign_planes(left.ranks, left.strict, first, count)
+        y = x if upper else sign_planes(right.ranks, right.strict, first, count)
+        _add_scores(x, y, count, upper, sums)
     if not in_order:
         rows, columns = (
             np.arange(len(x.ranks)) if x.order is None else x.order for x in (left, right)
@@ -105,52 +109,52 @@ def _strict_first(ranks: NDArray[Any]) -> _Side:
     return _Side(ranks[order], count, order)
 
 
-def _add_scores(
-    x: Signs, y: Signs, strict: tuple[int, int], count: int, upper: bool, out: NDArray[np.int64]
-) -> None:
-    """Add the scores of a block of pairs to ``out``, each kind of pair by its cheapest product.
-
-    The first ``strict`` variables of each side have a sign for each of the ``count`` pairs of
-    observations.
-    """
+def _add_scores(x: Signs, y: Signs, count: int, upper: bool, out: NDArray[np.int64]) -> None:
+    """Add the scores of a block of ``count`` pairs, each kind of pair by its cheapest product."""
     (strict_x, tied_x), (strict_y, tied_y) = (
-        [[plane[part] for plane in planes] for part in (slice(first), slice(first, None))]
-        for planes, first in zip((x, y), strict, strict=True)
+        (sign[: len(sign) - len(mask)], (mask, sign[len(sign) - len(mask) :]))
+        for mask, sign in (x, y)
     )
-    m, k = strict
+    m, k = len(strict_x), len(strict_y)
     if out[:m, :k].size:
         _add_differences(strict_x, None if upper else strict_y, count, upper, out[:m, :k])
     if out[:m, k:].size:
-        _add_masked(strict_x, tied_y, out[:m, k:])
+        _add_masked(strict_x, tied_y, count, out[:m, k:])
     if out[m:, :k].size and not upper:
-        _add_masked(strict_y, tied_x, out[m:, :k].T)
+        _add_masked(strict_y, tied_x, count, out[m:, :k].T)
     if out[m:, k:].size:
         _add_products(tied_x, None if upper else tied_y, upper, out[m:, k:])
 
 
 def _add_differences(
-    left: Any, right: Any, count: int, upper: bool, out: NDArray[np.int64]
+    left: NDArray[np.uint64],
+    right: NDArray[np.uint64] | None,
+    count: int,
+    upper: bool,
+    out: NDArray[np.int64],
 ) -> None:
-    other = None if right is None else right[1:]
-    for rows, columns, _, differences in products("xor", left[1:], other, upper=upper):
+    other = None if right is None else (right,)
+    for rows, columns, _, differences in products("xor", (left,), other, upper=upper):
         part = out[rows, columns]
         part += count
         part -= 2 * differences.astype(np.int64)
 
 
-def _add_masked(strict: Any, tied: Any, out: NDArray[np.int64]) -> None:
+def _add_masked(
+    strict: NDArray[np.uint64], tied: Signs, count: int, out: NDArray[np.int64]
+) -> None:
     """Add the scores of variables without ties (rows) and with ties (columns)."""
-    if chosen_kernel("ternary", len(strict[0])) != "popcount":
-        _add_products(strict, tied, False, out)
+    if chosen_kernel("ternary", len(strict)) != "popcount":
+        _add_products((np.tile(all_called(count), (len(strict), 1)), strict), tied, False, out)
         return
     present = count_rows(tied[0])
-    for rows, columns, differences in masked_differences(strict[1], *tied):
+    for rows, columns, differences in masked_differences(strict, *tied):
         part = out[rows, columns]
         part += present[columns]
         part -= 2 * differences.astype(np.int64)
 
 
-def _add_products(left: Any, right: Any, upper: bool, out: NDArray[np.int64]) -> None:
+def _add_products(left: Signs, right: Signs | None, upper: bool, out: NDArray[np.int64]) -> None:
     for rows, columns, _, sums in products("ternary", left, right, upper=upper):
         out[rows, columns] += sums
 
@@ -162,18 +166,19 @@ def _every_pair(ranks: NDArray[Any]) -> NDArray[np.bool_]:
     return ~some & (ranks.max(axis=1, initial=0) >= ranks.shape[1] - 1)
 
 
-def sign_planes(
-    ranks: NDArray[Any], first: int, count: int
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def sign_planes(ranks: NDArray[Any], strict: int, first: int, count: int) -> Signs:
     """Return mask and sign planes of pairs ``first`` to ``first + count - 1`` of each variable.
 
-    ranks: (variables, n); returns two (variables, ceil(count / 64)) uint64. Pairs are ordered by
-    distance and first observation. The sign bit is set if the first observation is larger.
+    ranks: (variables, n). The first ``strict`` variables have neither ties nor missing values, so
+    they have no mask: masks are (variables - strict, words), signs (variables, words). Pairs are
+    ordered by distance and first observation. The sign bit is set if the first observation is
+    larger.
     """
-    shape = ranks.shape[0], words_for(count)
-    mask, sign = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
-    twice, signs = np.empty(2 * ranks.shape[1], ranks.dtype), np.zeros(64 * shape[1], np.int8)
-    _sign_planes(ranks, missing(ranks), first, count, twice, signs, mask, sign)
+    words = words_for(count)
+    mask = np.empty((ranks.shape[0] - strict, words), np.uint64)
+    sign = np.empty((ranks.shape[0], words), np.uint64)
+    twice = np.zeros(2 * ranks.shape[1] + 64, ranks.dtype)
+    _sign_planes(ranks, missing(ranks), first, count, twice, mask, sign)
     return mask, sign
 
 
@@ -184,59 +189,37 @@ def _sign_planes(
     first: int,
     count: int,
     twice: NDArray[Any],
-    signs: NDArray[np.int8],
     mask: NDArray[np.uint64],
     sign: NDArray[np.uint64],
 ) -> None:
-    """Write mask and sign (variables, words); twice (2 n,) and signs (64 words,) are scratch.
+    """Write the planes of `sign_planes`; twice (2 n + 64,) is scratch.
 
-    Allocating them here would take 0.2 s to compile.
+    Allocating it here would take 0.2 s to compile.
     """
-    n = ranks.shape[1]
+    n, strict = ranks.shape[1], sign.shape[0] - mask.shape[0]
     for row in range(ranks.shape[0]):
         # Copy one by one: numba compiles a slice assignment with its error text, which takes 3 s.
         for k in range(n):
             twice[k] = twice[n + k] = ranks[row, k]
-        _signs(twice, n, ranks.dtype.type(absent), first, signs[:count])
-        for w in range(mask.shape[1]):
-            larger = equal_mask(signs, 64 * w, np.int8(1))
+        at, distance, i = 0, first // n + 1, first % n
+        for w in range(sign.shape[1]):
+            larger = smaller = np.uint64(0)
+            stop = min(at + 64, count)
+            while at < stop:
+                some, bit = min(stop - at, n - i), np.uint64(at & 63)
+                kept = ALL_BITS >> np.uint64(64 - some)
+                x, y = load_ranks(twice, i), load_ranks(twice, i + distance)
+                above = bits_of(x > y) & kept
+                if row >= strict:
+                    # A missing observation has the highest rank, so it is below none.
+                    none = splat_ranks(twice, absent)
+                    above &= ~bits_of(x == none)
+                    smaller |= (bits_of(y > x) & ~bits_of(y == none) & kept) << bit
+                larger |= above << bit
+                at += some
+                i += some
+                if i == n:
+                    distance, i = distance + 1, 0
             sign[row, w] = larger
-            mask[row, w] = larger | equal_mask(signs, 64 * w, np.int8(-1))
-
-
-@njit
-def _signs(twice: NDArray[Any], n: int, absent: Any, first: int, signs: NDArray[np.int8]) -> None:
-    """Write the signs -1, 0, 1 of the pairs from ``first`` on."""
-    at = 0
-    distance, i = first // n + 1, first % n
-    while at < signs.shape[0]:
-        stop = min(n, i + signs.shape[0] - at)
-        here, there = twice[i:stop], twice[i + distance : stop + distance]
-        line = signs[at : at + stop - i]
-        for k in range(line.shape[0]):
-            x, y = here[k], there[k]
-            present = (x != absent) & (y != absent)
-            line[k] = present * (np.int8(x > y) - np.int8(x < y))
-        at += stop - i
-        i = 0
-        distance += 1
-
-
-@njit
-def _untied(ordered: NDArray[Any], absent: int, out: NDArray[np.int64]) -> None:
-    for i in range(ordered.shape[0]):
-        present, same, tied = 0, 0, 0
-        for k in range(ordered.shape[1]):
-            if ordered[i, k] == absent:
-                break
-            same = same + 1 if k and ordered[i, k] == ordered[i, k - 1] else 0
-            tied += same
-            present += 1
-        out[i] = present * (present - 1) // 2 - tied
-
-
-def untied_pairs(ranks: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the pairs of observations that have a sign; (variables, n) -> (variables,) int64."""
-    out = np.empty(ranks.shape[0], np.int64)
-    _untied(np.sort(ranks, axis=1), missing(ranks), out)
-    return out
+            if row >= strict:
+                mask[row - strict, w] = larger | smaller

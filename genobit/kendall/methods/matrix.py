@@ -69,8 +69,8 @@ class KendallArrayMethods(ArrayMethods):
             Rule for NaN. "pairwise" uses the observations present in both variables of a pair.
             "dropna" drops observations with NaN in any variable. "refuse" raises an error.
         kernel
-            Algorithm: "naive", "packed-merge", "signs", "orders" or "table", or "auto" for the
-            kernel with the lowest estimated cost. All kernels give bit-identical results.
+            Algorithm: "packed-merge", "signs" or "table", or "auto" for the kernel with the lowest
+            estimated cost. All kernels give bit-identical results.
         dtype
             "float64", or "float32" for large results.
         permutations, seed

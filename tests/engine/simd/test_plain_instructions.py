@@ -69,6 +69,7 @@ from genobit.engine.simd.registers import (
 from genobit.engine.simd.vector import (
     add_to,
     andnot,
+    bits_of,
     choose,
     flattened,
     lanes_of,
@@ -84,7 +85,7 @@ from genobit.kendall.kernels.bitonic_sort import (
     merge_lanes,
     sort_block,
 )
-from genobit.kendall.kernels.lonesum_tables import larger_16, signs_of, zero_16
+from genobit.kendall.kernels.signs import load_ranks, splat_ranks
 from genobit.ld.kernels.popcount_accumulators import store_sums, tallied, tally, zero_tally
 
 if TYPE_CHECKING:
@@ -144,9 +145,9 @@ def _masks(x, i, value):
 
 
 @njit
-def _signs(low, high, i, j, octets, shorts):
-    store(octets, i, signs_of(low, high, i, j))
-    store(shorts, j, zero_16() + larger_16(low, i, j))
+def _ranks(x, i, j, value):
+    a, b = load_ranks(x, i), load_ranks(x, j)
+    return bits_of(a > b), bits_of(a == splat_ranks(x, value))
 
 
 @njit
@@ -200,7 +201,7 @@ def _squares(rows, start, stride, out, to, step):
 
 
 KERNELS: list[Any] = [
-    _words, _registers, _bytes, _lookups, _masks, _signs, _keys, _floats, _counts, _ratios, _quads,
+    _words, _registers, _bytes, _lookups, _masks, _ranks, _keys, _floats, _counts, _ratios, _quads,
     _squares, vcf_text.line_starts, vcf_calls.read_calls, bcf.read_calls,
 ]  # fmt: skip
 
@@ -307,12 +308,11 @@ def test_masks(seed: int, i: int, value: int) -> None:
     same(_masks, octets(seed, 71, np.int8), i, value)
 
 
-@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
 @given(seed=seeds, i=places, j=places)
-def test_signs(dtype: Any, seed: int, i: int, j: int) -> None:
-    low, high = (octets(seed + k, BYTE_LANES + 7, dtype) for k in (0, 1))
-    written = (np.zeros(BYTE_LANES + 7, t) for t in (np.uint8, np.uint16))
-    same(_signs, low, high, i, j, *written)
+def test_ranks(dtype: Any, seed: int, i: int, j: int) -> None:
+    x = octets(seed, 71, dtype)
+    same(_ranks, x, i, j, int(x[j]))
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from genobit.kendall.kernels import registry
 from genobit.kendall.kernels.bitonic_sort import network
 from genobit.kendall.kernels.knight import NARROW, ROWS
 from genobit.kendall.kernels.ranks import ranked, ties
-from genobit.kendall.kernels.registry import KERNELS, Kernel, scores
+from genobit.kendall.kernels.registry import KERNELS, Kernel, chosen_kernel, costs, scores
 from genobit.kendall.kernels.tables import MOST_LEVELS
 from tests.helpers.reference import kendall_scores
 from tests.helpers.sized import sized
@@ -25,8 +26,6 @@ from tests.helpers.sized import sized
 MERGES = ("merge", "packed-merge")
 ALL = (*KERNELS, "merge")
 """The kernels, and the merge sort of the benchmarks."""
-QUICK = sized([*ALL], [name for name in ALL if name != "orders"])
-"""Tables of orders take seconds without compilation."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,7 +72,7 @@ def test_scores__equal_pairs_counted_one_by_one(
     np.testing.assert_array_equal(scores(ranks, kernel=kernel), expected)
 
 
-@pytest.mark.parametrize("kernel", QUICK)
+@pytest.mark.parametrize("kernel", ALL)
 @pytest.mark.parametrize("n", sized([127, 128, 129, 353, 2000], [127, 128, 129]))
 @pytest.mark.parametrize("levels", sized([3, 40, 10**6], [3, 10**6]))
 def test_scores__are_those_of_scipy(kernel: str, n: int, levels: int) -> None:
@@ -122,13 +121,13 @@ def test_merges__agree_in_long_rows(n: int, missing: float) -> None:
 @pytest.mark.parametrize("kernel", ALL)
 def test_scores__of_more_rows_than_a_block(kernel: str) -> None:
     ranks = ranked(values_of(3, 2 * ROWS + 5, 40, 6, 0.02))
-    expected = scores(ranks, ranks, "naive")
+    expected = scores(ranks, ranks, "merge")
     np.testing.assert_array_equal(scores(ranks, ranks, kernel), expected)
     np.testing.assert_array_equal(halves(kernel, ranks), np.triu(expected))
     np.testing.assert_array_equal(scores(ranks[:3], ranks, kernel), expected[:3])
 
 
-@pytest.mark.parametrize("kernel", QUICK)
+@pytest.mark.parametrize("kernel", ALL)
 def test_scores__from_many_threads_at_once(kernel: str) -> None:
     tables = [ranked(values_of(seed, *sized((20, 200), (4, 20)), 9, 0.01)) for seed in range(8)]
     alone = [scores(ranks, kernel=kernel) for ranks in tables]
@@ -150,3 +149,38 @@ def test_network__sorts_all_zeros_and_ones() -> None:
     for low, high in network(0, 16):
         keys[:, [low, high]] = np.sort(keys[:, [low, high]], axis=1)
     assert (np.diff(keys, axis=1) >= 0).all()
+
+
+def test_costs__name_every_kernel_and_leave_out_tables_of_many_levels() -> None:
+    assert set(costs(50, 20, levels=3, fitted=False)) == set(KERNELS)
+    assert set(costs(50, 20, levels=50, fitted=False)) == set(KERNELS) - {"table"}
+    assert min(costs(30, 5).values()) > 0
+
+
+def test_costs__are_fitted_where_a_choice_is_close_and_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def factor(kernel: str) -> float:
+        asked.append(kernel)
+        return 0.01 if kernel == "packed-merge" else 1.0
+
+    monkeypatch.setattr(registry, "factor", factor)
+    assert chosen_kernel(8000, 2000, tied=False) == "packed-merge"
+    assert set(asked) == {"packed-merge", "signs"}
+    asked.clear()
+    chosen_kernel(353, 100, tied=False)
+    assert not asked
+
+
+def test_choice__for_many_variables_with_a_few_others_shares_no_planes() -> None:
+    for n in (353, 2000, 17_941):
+        assert chosen_kernel(n, 1000, others=1, tied=False) == "packed-merge"
+        assert chosen_kernel(n, 1, others=1000, tied=False) == "packed-merge"
+    triangle = costs(353, 1000, tied=False, fitted=False)
+    chosen = chosen_kernel(353, 1000, others=1000, tied=False)
+    assert triangle[chosen] == min(triangle.values())
+    square, triangle = costs(400, 70, others=70, fitted=False), costs(400, 70, fitted=False)
+    ratio = square["packed-merge"] / triangle["packed-merge"]
+    assert ratio == pytest.approx(70 / 34.5)

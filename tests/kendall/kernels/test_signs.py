@@ -67,10 +67,27 @@ def test_scores__of_a_mix_are_the_same_in_every_family(family: str, tied: int) -
     values = rng.permuted(np.tile(np.arange(50.0), (520, 1)), axis=1)
     values[rng.permutation(520)[:tied]] //= 3
     ranks = ranked(values)
-    expected = scores(ranks, kernel="naive")
+    expected = scores(ranks, kernel="packed-merge")
     with gb.set_options(kernel=family):
         np.testing.assert_array_equal(scores(ranks, kernel="signs"), expected)
         np.testing.assert_array_equal(scores(ranks[:7], ranks, "signs"), expected[:7])
+
+
+def test_blocks__of_pairs_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, shape = np.random.default_rng(6), sized((9, 301), (4, 70))
+    values = rng.random(shape)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    monkeypatch.setattr(signs, "BLOCK_BYTES", 1)
+    for rows in (ranked(values), ranked(rng.random(shape))):
+        expected = scores(rows, kernel="packed-merge")
+        np.testing.assert_array_equal(scores(rows, kernel="signs"), expected)
+
+
+def test_ranks__of_32_bits_are_compared_as_those_of_16() -> None:
+    rng = np.random.default_rng(8)
+    ranks = ranked(rng.random(sized((70, 33), (7, 13))))
+    wide = ranks.astype(np.uint32)
+    np.testing.assert_array_equal(scores(wide, kernel="signs"), scores(ranks, kernel="signs"))
 
 
 @pytest.mark.parametrize(
