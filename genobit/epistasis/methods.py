@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.epistasis.arguments import SearchSpec
+    from genobit.epistasis.kernels.search import Best
     from genobit.epistasis.limits import EpistasisLimits
-    from genobit.epistasis.schedule.search import Ranking
     from genobit.epistasis.search import Columns
 
 RANK, ORDER, CELL, CLASS = "rank", "order", "cell", "class"
@@ -212,7 +212,7 @@ class EpistasisMethods(DatasetMethods):
         if ranking.partial:
             kept = f"the best of the {ranking.fraction:.3%} that were searched"
             warn_stopped("epistasis", kept, checkpoint)
-        elif not ranking.combinations:
+        elif not ranking.searched:
             warn("limits= leaves no combination, so the ranking is empty: give wider limits")
         return _labelled(asked.ds, ranking, columns, asked.wanted, asked.classes, asked.about)
 
@@ -257,7 +257,7 @@ class EpistasisMethods(DatasetMethods):
 
 def _labelled(
     ds: xr.Dataset,
-    ranking: Ranking,
+    ranking: Best,
     columns: Columns,
     wanted: SearchSpec,
     classes: tuple[str, ...],
@@ -283,7 +283,7 @@ def _labelled(
             "statistic": wanted.statistic,
             "long_name": LONG_NAMES[wanted.statistic],
             "order": wanted.order,
-            "combinations": ranking.combinations,
+            "combinations": ranking.searched,
             "combinations_scored": ranking.scored,
             "partial": ranking.partial,
             "fraction_searched": ranking.fraction,

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from genobit.epistasis.arguments import Limits, SearchSpec
+    from genobit.epistasis.kernels.search import Best
     from genobit.epistasis.limits import EpistasisLimits
-    from genobit.epistasis.schedule.search import CombinationSearch, Ranking
+    from genobit.epistasis.schedule.search import CombinationSearch
     from genobit.epistasis.search import Columns
 
 
@@ -36,7 +37,7 @@ class Prepared(NamedTuple):
     search: CombinationSearch | None
     """None for single variants."""
     columns_of: Any
-    single_variants: Callable[[], tuple[Ranking, Columns]]
+    single_variants: Callable[[], tuple[Best, Columns]]
 
 
 def prepared(

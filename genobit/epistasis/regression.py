@@ -20,10 +20,10 @@ import numpy as np
 
 from genobit.engine.schedule.computing import one_blas_thread
 from genobit.epistasis.phenotypes import Trait
-from genobit.epistasis.search import Columns, Prepared
+from genobit.epistasis.search import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import dask.array as da
     from numpy.typing import NDArray
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from genobit.epistasis.kernels.pair_moments import Model
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import ClassOf
+    from genobit.epistasis.schedule.search import CombinationSearch
 
 PRODUCT = 10
 """Approximate time of a product of a pair relative to the time of its mutual information."""
@@ -47,7 +48,7 @@ def prepared(
     limits: Limits,
     *,
     covariates: Covariates,
-) -> Prepared:
+) -> tuple[CombinationSearch, Callable[[NDArray[np.int64]], Columns]]:
     """Prepare a search of pairs, as `genobit.epistasis.search.prepared` does for classes."""
     from genobit.engine.schedule.checkpoints import digest
     from genobit.epistasis.kernels.pair_moments import products_of
@@ -79,7 +80,7 @@ def prepared(
         about={"model": digest(list(model[:3]))},
     )
     rows = partial(columns, classes, model=model, values=values[used], exponent=exponent)
-    return Prepared(work, rows)
+    return work, rows
 
 
 def _values(phenotype: ClassOf | Trait) -> tuple[NDArray[np.bool_], NDArray[np.float64], int]:

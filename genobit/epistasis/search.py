@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from genobit.engine.bits.layout import Layout
     from genobit.epistasis.arguments import Limits, SearchSpec
     from genobit.epistasis.kernels.mutual_information import Logarithms
+    from genobit.epistasis.kernels.search import Best
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import ClassOf
-    from genobit.epistasis.schedule.search import CombinationSearch, Ranking
+    from genobit.epistasis.schedule.search import CombinationSearch
 
 COLUMNS = {"mutual_information": "mi", "linear": "f", "logistic": "likelihood_ratio"}
 """Columns whose names differ from their statistics."""
@@ -62,24 +63,17 @@ class Columns(NamedTuple):
     """Trait means, (rank, 3^order); None for classes."""
 
 
-class Prepared(NamedTuple):
-    """A search that can be estimated and run."""
-
-    search: CombinationSearch
-    columns: Callable[[NDArray[np.int64]], Columns]
-    """Function that counts and tests members (rank, order) again."""
-
-
 def prepared(
     planes: Mapping[str, da.Array],
     layout: Layout,
     phenotype: ClassOf,
     wanted: SearchSpec,
     limits: Limits,
-) -> Prepared:
+) -> tuple[CombinationSearch, Callable[[NDArray[np.int64]], Columns]]:
     """Prepare a search of combinations of two or more variants by a statistic of their tables.
 
-    planes: dosage planes of the variants.
+    planes: dosage planes of the variants. The second result counts and tests members (rank, order)
+    again.
     """
     from genobit.epistasis.schedule.search import CombinationSearch
     from genobit.epistasis.schedule.variants import gathered
@@ -98,10 +92,10 @@ def prepared(
         times=1 + wanted.permutations,
         about={"permutations": wanted.permutations, "seed": wanted.seed},
     )
-    return Prepared(work, partial(columns, classes, statistic=wanted.statistic))
+    return work, partial(columns, classes, statistic=wanted.statistic)
 
 
-def tested(ranking: Ranking, columns: Callable[[NDArray[np.int64]], Columns]) -> Columns:
+def tested(ranking: Best, columns: Callable[[NDArray[np.int64]], Columns]) -> Columns:
     """Return the columns of a ranking, with `familywise` p-values if it has permutations."""
     found = columns(ranking.members)
     if ranking.maxima.size:
@@ -111,12 +105,12 @@ def tested(ranking: Ranking, columns: Callable[[NDArray[np.int64]], Columns]) ->
 
 def single_variants(
     planes: Mapping[str, da.Array], layout: Layout, phenotype: ClassOf, wanted: SearchSpec
-) -> tuple[Ranking, Columns]:
+) -> tuple[Best, Columns]:
     """Rank single variants; this computes all tables at once."""
     from genobit.epistasis.kernels.mutual_information import x_log_x
+    from genobit.epistasis.kernels.search import Best
     from genobit.epistasis.kernels.statistics import ranked_scores
     from genobit.epistasis.kernels.tables import count_cells
-    from genobit.epistasis.schedule.search import Ranking
     from genobit.epistasis.schedule.units import best_of
     from genobit.epistasis.schedule.variants import gathered
 
@@ -126,7 +120,7 @@ def single_variants(
     scores = ranked_scores(tables, _rule(wanted), x_log_x(sum(classes.sizes)))
     kept = ~np.isnan(scores)
     found = best_of(scores[kept], members[kept], wanted.top)
-    ranking = Ranking(*found, len(members), len(members), 1.0, np.empty(0))
+    ranking = Best(*found, scored=len(members), searched=len(members))
     return ranking, columns(classes, ranking.members, wanted.statistic)
 
 

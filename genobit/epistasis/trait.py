@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genobit.engine.schedule.computing import one_blas_thread
-from genobit.epistasis.search import Columns, Prepared
+from genobit.epistasis.search import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import dask.array as da
     from numpy.typing import NDArray
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from genobit.epistasis.arguments import Limits, SearchSpec
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.phenotypes import Trait
+    from genobit.epistasis.schedule.search import CombinationSearch
 
 SLOWER = 50
 """Approximate time of F relative to the time of the mutual information of a pair."""
@@ -44,7 +45,7 @@ def prepared(
     phenotype: Trait,
     wanted: SearchSpec,
     limits: Limits,
-) -> Prepared:
+) -> tuple[CombinationSearch, Callable[[NDArray[np.int64]], Columns]]:
     """Prepare a search of pairs by F, as `genobit.epistasis.search.prepared` does for classes."""
     from genobit.engine.schedule.checkpoints import digest
     from genobit.epistasis.kernels.trait import TraitRule, whole_values
@@ -75,7 +76,7 @@ def prepared(
     work = CombinationSearch(
         classes, wanted.order, wanted.top, score=score, scope=scope, times=times, about=about
     )
-    return Prepared(work, partial(columns, classes, trait=present, exponent=phenotype.exponent))
+    return work, partial(columns, classes, trait=present, exponent=phenotype.exponent)
 
 
 def _searched(*arguments: Any, **options: Any) -> Any:

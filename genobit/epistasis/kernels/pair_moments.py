@@ -107,6 +107,11 @@ class Lines(NamedTuple):
     kinds: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
     """m (variants or 1, samples), x and x^2 (variants, samples)."""
 
+    @property
+    def members(self) -> NDArray[np.int64]:
+        """Return the variants."""
+        return self.side.members
+
 
 def lines_of(classes: Classes, members: NDArray[np.int64]) -> Lines:
     """Return the lines of some variants; all samples are in one class."""

@@ -9,11 +9,11 @@ fit, so the ranking does not depend on tiles.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genobit.engine.gemm.products import common_bits
 from genobit.engine.gemm.scratch import Scratch
 from genobit.engine.simd.jit import njit
 from genobit.epistasis.kernels.logistic_regression import excess, fit_logistic
@@ -32,7 +32,14 @@ from genobit.epistasis.kernels.pair_moments import (
     sums_of,
 )
 from genobit.epistasis.kernels.search import Best
-from genobit.epistasis.kernels.trait import TraitRule, best_of_parts, enough, separate
+from genobit.epistasis.kernels.trait import (
+    TraitRule,
+    best_of_parts,
+    counts_of,
+    enough,
+    separate,
+    tiles,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,43 +118,29 @@ def search_pairs(
     width = max(16, min(WIDTH, int(np.sqrt(TILE / len(products.kinds)))))
     kept = (np.empty(0), np.empty((0, 2), np.int64))
     tried, unfit = 0, 0
-    for top_row in range(0, len(first), width):
-        rows = lines_of(classes, first[top_row : top_row + width, 0])
-        for start in range(0, len(last), width):
-            columns = lines_of(classes, last[start : start + width, 0])
-            wanted = columns.side.members > rows.side.members[:, None]
-            if allowed is not None:
-                wanted &= allowed[top_row : top_row + width, start : start + width]
-            if not wanted.any():
-                continue
-            counts = _counts(rows, columns, scratch) if rule.min_count else np.empty((0, 0), "i4")
-            bounds = np.full(wanted.shape, np.nan)
-            sums = sums_of(products, rows, columns)
-            unfit += _bounds(model, products, sums, rows, columns, counts, wanted, rule, bounds)
-            i, j = np.nonzero(bounds >= threshold)
-            order = np.argsort(-bounds[i, j], kind="stable")
-            pairs = np.stack([rows.side.members[i], columns.side.members[j]], axis=1)[order]
-            ordered = bounds[i, j][order]
-            for begin in range(0, len(pairs), FITTED):
-                here = pairs[begin : begin + FITTED][ordered[begin : begin + FITTED] >= threshold]
-                if not len(here):
-                    break
-                scores = np.array([fitted(model, pair_of(classes, pair)).score for pair in here])
-                tried += len(here)
-                found = scores >= threshold
-                unfit += int(np.isnan(scores).sum())
-                kept = best_of_parts([kept, (scores[found], here[found])], top)
-                if kept[0].size >= top:
-                    threshold = max(threshold, float(kept[0].min()))
+    for rows, columns, wanted in tiles(partial(lines_of, classes), first, last, allowed, width):
+        counts = np.empty((0, 0), np.int32)
+        if rule.min_count:
+            counts = counts_of(rows.side, columns.side, scratch)
+        bounds = np.full(wanted.shape, np.nan)
+        sums = sums_of(products, rows, columns)
+        unfit += _bounds(model, products, sums, rows, columns, counts, wanted, rule, bounds)
+        i, j = np.nonzero(bounds >= threshold)
+        order = np.argsort(-bounds[i, j], kind="stable")
+        pairs = np.stack([rows.members[i], columns.members[j]], axis=1)[order]
+        ordered = bounds[i, j][order]
+        for begin in range(0, len(pairs), FITTED):
+            here = pairs[begin : begin + FITTED][ordered[begin : begin + FITTED] >= threshold]
+            if not len(here):
+                break
+            scores = np.array([fitted(model, pair_of(classes, pair)).score for pair in here])
+            tried += len(here)
+            found = scores >= threshold
+            unfit += int(np.isnan(scores).sum())
+            kept = best_of_parts([kept, (scores[found], here[found])], top)
+            if kept[0].size >= top:
+                threshold = max(threshold, float(kept[0].min()))
     return Best(*kept, tried, unfit=unfit)
-
-
-def _counts(rows: Lines, columns: Lines, scratch: Scratch) -> NDArray[np.int32]:
-    """Return the counts of all planes of a tile."""
-    shape = len(rows.side.words), len(columns.side.words)
-    counts = scratch.array("counts of class 0", shape, np.int32)
-    common_bits(rows.side.words, columns.side.words, counts)
-    return counts
 
 
 def _bounds(

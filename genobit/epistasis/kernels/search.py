@@ -37,17 +37,30 @@ DENSE = 1
 
 
 class Best(NamedTuple):
-    """Combinations that may be among the best, unsorted."""
+    """The best combinations of a block, of some units or of a search.
+
+    Those of a block are unsorted, and may be more than asked for. Others are in descending order of
+    score.
+    """
 
     scores: NDArray[np.float64]
     members: NDArray[np.int64]
-    """(combinations, order), ascending."""
+    """(combinations, order), positions ascending."""
     scored: int
     """Number of combinations that passed the bound."""
     maxima: NDArray[np.float64] = np.empty(0)
     """The largest score under each permutation, -inf if none is ranked; empty without them."""
     unfit: int = 0
-    """Pairs without a unique finite fit."""
+    """Number of pairs without a unique finite fit."""
+    searched: int = 0
+    """Number of combinations in the scope; 0 for a block."""
+    fraction: float = 1.0
+    """Fraction of the work that is done."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether the search was stopped before its end."""
+        return self.fraction < 1
 
 
 def search(

@@ -16,7 +16,8 @@ numbers whose sums are exact in float64, so F has the same bits for any division
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from genobit.epistasis.kernels.statistics import canonical
 from genobit.epistasis.kernels.tables import exact_planes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
     from genobit.epistasis.kernels.tables import Classes
@@ -107,34 +110,53 @@ def search_pairs(
     scratch = scratch or Scratch()
     samples = classes.sizes[0]
     width = max(1, min(WIDTH, DENSE // (3 * max(1, samples))))
-    kept = [(np.empty(0), np.empty((0, 2), np.int64))]
+    kept = (np.empty(0), np.empty((0, 2), np.int64))
     others = permuted(values, permutations, seed)
     maxima = np.full(permutations, -np.inf)
     scored = 0
-    for top_row in range(0, len(first), width):
-        rows = side(classes, first[top_row : top_row + width, 0])
+    for rows, columns, wanted in tiles(partial(side, classes), first, last, allowed, width):
+        counts = counts_of(rows, columns, scratch)
+        scores, past = _scores(counts, rows, columns, wanted, threshold, rule, values)
+        scored += past
+        i, j = np.nonzero(scores >= threshold)
+        pairs = np.stack([rows.members[i], columns.members[j]], axis=1)
+        kept = best_of_parts([kept, (scores[i, j], pairs)], top)
+        if kept[0].size >= top:
+            threshold = max(threshold, float(kept[0].min()))
+        for k, other in enumerate(others):
+            least = max(0.0, float(maxima[k]))
+            scores, _ = _scores(counts, rows, columns, wanted, least, rule, other)
+            maxima[k] = max(maxima[k], float(np.nanmax(scores, initial=-np.inf)))
+    return Best(*kept, scored, maxima)
+
+
+def tiles(
+    side_of: Callable[[NDArray[np.int64]], Any],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    allowed: NDArray[np.bool_] | None,
+    width: int,
+) -> Iterator[tuple[Any, Any, NDArray[np.bool_]]]:
+    """Yield rows and columns of each tile, and the pairs (rows, columns) that the search includes.
+
+    first: (m, 1), last: (n, 1), at most ``width`` variants of each; ``side_of`` makes a side.
+    """
+    for top in range(0, len(first), width):
+        rows = side_of(first[top : top + width, 0])
         for start in range(0, len(last), width):
-            columns = side(classes, last[start : start + width, 0])
+            columns = side_of(last[start : start + width, 0])
             wanted = columns.members > rows.members[:, None]
             if allowed is not None:
-                wanted &= allowed[top_row : top_row + width, start : start + width]
-            if not wanted.any():
-                continue
-            shape = len(rows.words), len(columns.words)
-            counts = scratch.array("counts of class 0", shape, np.int32)
-            common_bits(rows.words, columns.words, counts)
-            scores, past = _scores(counts, rows, columns, wanted, threshold, rule, values)
-            scored += past
-            i, j = np.nonzero(scores >= threshold)
-            pairs = np.stack([rows.members[i], columns.members[j]], axis=1)
-            kept = [best_of_parts([*kept, (scores[i, j], pairs)], top)]
-            if kept[0][0].size >= top:
-                threshold = max(threshold, float(kept[0][0].min()))
-            for k, other in enumerate(others):
-                least = max(0.0, float(maxima[k]))
-                scores, _ = _scores(counts, rows, columns, wanted, least, rule, other)
-                maxima[k] = max(maxima[k], float(np.nanmax(scores, initial=-np.inf)))
-    return Best(*kept[0], scored, maxima)
+                wanted &= allowed[top : top + width, start : start + width]
+            if wanted.any():
+                yield rows, columns, wanted
+
+
+def counts_of(rows: Side, columns: Side, scratch: Scratch) -> NDArray[np.int32]:
+    """Return the counts of all planes of a tile, in an array that the next tile reuses."""
+    counts = scratch.array("counts of class 0", (len(rows.words), len(columns.words)), np.int32)
+    common_bits(rows.words, columns.words, counts)
+    return counts
 
 
 def best_of_parts(

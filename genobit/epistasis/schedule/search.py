@@ -16,16 +16,16 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit.engine.progress import bar
 from genobit.engine.schedule.checkpoints import Checkpoint, digest
 from genobit.engine.schedule.computing import as_completed, shared
-from genobit.epistasis.kernels.search import search
+from genobit.epistasis.kernels.search import Best, search
 from genobit.epistasis.schedule.estimates import check_duration, check_memory, estimated
-from genobit.epistasis.schedule.units import Found, Score, Work, chosen
+from genobit.epistasis.schedule.units import Score, Work, chosen
 from genobit.epistasis.schedule.waves import (
     Outcome,
     Shared,
@@ -40,41 +40,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from numpy.typing import NDArray
-
     from genobit.engine.schedule.costs import Estimate
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.schedule.variants import Scope
 
 
-class Ranking(NamedTuple):
-    """Ranking of a search, complete or partial."""
-
-    scores: NDArray[np.float64]
-    """(rank,), descending."""
-    members: NDArray[np.int64]
-    """(rank, order), positions ascending."""
-    combinations: int
-    """Number of combinations searched."""
-    scored: int
-    """Number of combinations that passed the bound."""
-    fraction: float
-    """Fraction of the work that is done; 1 for a complete ranking."""
-    maxima: NDArray[np.float64]
-    """The largest score under each permutation."""
-    unfit: int = 0
-    """Number of pairs without a unique finite fit."""
-
-    @property
-    def partial(self) -> bool:
-        """Whether the search was stopped before its end."""
-        return self.fraction < 1
-
-
 class SearchError(RuntimeError):
     """Error of a unit of a search; ``ranking`` holds the result of the other units."""
 
-    def __init__(self, message: str, ranking: Ranking) -> None:
+    def __init__(self, message: str, ranking: Best) -> None:
         super().__init__(message)
         self.ranking = ranking
 
@@ -105,7 +79,7 @@ class Run:
             raise RuntimeError(msg)
         arrays: dict[str, Any] = self.checkpoint.read(unit)
         arrays |= {name: int(arrays[name]) for name in ("searched", "scored", "unfit")}
-        return Outcome(Found(**arrays), self.work.cut.weight(unit), frozenset([unit]))
+        return Outcome(Best(**arrays), self.work.cut.weight(unit), frozenset([unit]))
 
     def see(self, units: Mapping[Any, int], key: Any, result: Outcome) -> None:
         """Take the result of a task: a unit, if ``units`` has its number, or a total."""
@@ -139,19 +113,10 @@ class Run:
         fresh = [part for k, part in self.fresh.items() if k not in self.total.done]
         self.total = merge_outcomes([self.total, *fresh], self.work.top)
 
-    def ranking(self) -> Ranking:
+    def ranking(self) -> Best:
         """Return the ranking; raises SearchError if a unit has failed."""
-        found, done, every = self.total.found, self.total.weight, self.work.cut.combinations
-        fraction = done / every if done < every else 1.0
-        ranking = Ranking(
-            found.scores,
-            found.members,
-            found.searched,
-            found.scored,
-            fraction,
-            found.maxima,
-            found.unfit,
-        )
+        done, every = self.total.weight, self.work.cut.combinations
+        ranking = self.total.found._replace(fraction=done / every if done < every else 1.0)
         if self.total.failures:
             unit, error = self.total.failures[0]
             where = (
@@ -236,7 +201,7 @@ class CombinationSearch:
         *,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
-    ) -> Ranking:
+    ) -> Best:
         """Run the search on the active dask scheduler and return the ranking.
 
         Ctrl-C returns the ranking of the finished units. The folder ``checkpoint`` keeps finished

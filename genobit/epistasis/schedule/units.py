@@ -21,6 +21,7 @@ import numpy as np
 from genobit.engine.bits.layout import words_for
 from genobit.engine.gemm.scratch import Scratch
 from genobit.epistasis.kernels.combinations import combinations
+from genobit.epistasis.kernels.search import Best
 from genobit.epistasis.kernels.tables import KEPT_BYTES, keeps_lines
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genobit.epistasis.kernels.search import Best
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.schedule.variants import Scope
 
@@ -235,26 +235,10 @@ def nanoseconds(cut: Cut, sizes: Sequence[int]) -> float:
     return _counting(cut, sizes) + tables + planes
 
 
-Score = Callable[..., "Best"]
+Score = Callable[..., Best]
 """``score(classes, first, last, top, threshold, allowed, scratch)``, like
 `genobit.epistasis.kernels.search.search`. It goes to other processes, so it must be a function of a
 module or a partial of one."""
-
-
-class Found(NamedTuple):
-    """The best combinations of some units, in descending order of score."""
-
-    scores: NDArray[np.float64]
-    members: NDArray[np.int64]
-    """(combinations, order), positions ascending."""
-    searched: int
-    """Number of combinations in the scope."""
-    scored: int
-    """Number of combinations that passed the bound."""
-    maxima: NDArray[np.float64]
-    """The largest score under each permutation; empty without permutations."""
-    unfit: int = 0
-    """Number of pairs without a unique finite fit."""
 
 
 class Work(NamedTuple):
@@ -282,28 +266,36 @@ def best_of(
     return scores[order], members[order]
 
 
-def merged(parts: Sequence[Found], top: int) -> Found:
-    """Merge several results into one."""
-    scores, members = best_of(
-        np.concatenate([part.scores for part in parts]),
-        np.concatenate([part.members for part in parts]),
-        top,
-    )
-    return Found(
+def none_of(order: int) -> Best:
+    """Return the result of no search."""
+    return Best(np.empty(0), np.empty((0, order), np.int64), 0)
+
+
+def merged(parts: Sequence[Best], top: int) -> Best:
+    """Merge several results into one; the first one must be in order."""
+    scores, members = parts[0].scores, parts[0].members
+    if any(part.scores.size for part in parts[1:]):
+        scores, members = best_of(
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate([part.members for part in parts]),
+            top,
+        )
+    # A result of no search has no maxima.
+    maxima = [part.maxima for part in parts if part.maxima.size]
+    return Best(
         scores,
         members,
-        sum(part.searched for part in parts),
         sum(part.scored for part in parts),
-        np.maximum.reduce([part.maxima for part in parts]) if parts else np.empty(0),
+        np.maximum.reduce(maxima) if maxima else np.empty(0),
         sum(part.unfit for part in parts),
+        sum(part.searched for part in parts),
     )
 
 
-def search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Found:
+def search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Best:
     """Return the best combinations of a unit, members ascending in the order of the data."""
     cut, scope = work.cut, work.scope
-    found = Found(np.empty(0), np.empty((0, cut.order), np.int64), 0, 0, np.empty(0))
-    searched = 0
+    found, searched = none_of(cut.order), 0
     scratch = Scratch()
     for first, last in blocks(cut, unit, scope):
         allowed = None
@@ -314,17 +306,8 @@ def search_unit(classes: Classes, work: Work, unit: int, threshold: float) -> Fo
                 continue
         most = work.most(first, last)
         best = work.score(classes, first, last, most, threshold, allowed, scratch)
-        if not found.maxima.size:
-            found = found._replace(maxima=np.full(best.maxima.shape, -np.inf))
-        if not best.scores.size:
-            maxima = np.maximum(found.maxima, best.maxima)
-            found = found._replace(
-                scored=found.scored + best.scored, maxima=maxima, unfit=found.unfit + best.unfit
-            )
-            continue
         members = best.members if scope is None else scope.places[scope.ordered(best.members)]
-        here = Found(best.scores, members, 0, best.scored, best.maxima, best.unfit)
-        found = merged([found, here], work.top)
+        found = merged([found, best._replace(members=members)], work.top)
         if found.scores.size == work.top:
             threshold = max(threshold, float(found.scores[-1]))
     return found._replace(

@@ -12,17 +12,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from genobit.engine.schedule.computing import client_of
 from genobit.engine.schedule.pair_sums import tree
-from genobit.epistasis.schedule.units import Found, merged, search_unit
+from genobit.epistasis.schedule.units import merged, none_of, search_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from genobit.epistasis.kernels.search import Best
     from genobit.epistasis.kernels.tables import Classes
     from genobit.epistasis.schedule.units import Work
 
@@ -44,7 +44,7 @@ FAN_IN = 8
 class Outcome:
     """Merged result of some units."""
 
-    found: Found
+    found: Best
     weight: int = 0
     """Combinations of the finished units."""
     done: frozenset[int] = frozenset()
@@ -72,18 +72,13 @@ class Shared:
 
 def empty_outcome(order: int) -> Outcome:
     """Return an empty outcome."""
-    return Outcome(Found(np.empty(0), np.empty((0, order), np.int64), 0, 0, np.empty(0)))
+    return Outcome(none_of(order))
 
 
 def merge_outcomes(parts: Sequence[Outcome], top: int) -> Outcome:
     """Merge several outcomes."""
-    permutations = max(part.found.maxima.size for part in parts)
-    none = np.full(permutations, -np.inf)
-    found = [
-        part.found if part.found.maxima.size else part.found._replace(maxima=none) for part in parts
-    ]
     return Outcome(
-        merged(found, top),
+        merged([part.found for part in parts], top),
         sum(part.weight for part in parts),
         frozenset().union(*(part.done for part in parts)),
         tuple(failure for part in parts for failure in part.failures),

@@ -16,7 +16,8 @@ from genobit.epistasis.schedule.units import chosen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genobit.epistasis.schedule.search import CombinationSearch, Ranking
+    from genobit.epistasis.kernels.search import Best
+    from genobit.epistasis.schedule.search import CombinationSearch
 
 
 def dosages(seed: int, variants: int, samples: int, missing: float) -> np.ndarray:
@@ -101,9 +102,9 @@ def every(
     }
 
 
-def check(ranking: Ranking, expected: dict[tuple[int, ...], float], top: int) -> None:
+def check(ranking: Best, expected: dict[tuple[int, ...], float], top: int) -> None:
     """The ranking is that of all combinations; ties to a rounding are in either order."""
-    assert ranking.combinations == len(expected)
+    assert ranking.searched == len(expected)
     assert not ranking.partial
     best = sorted(expected.values(), reverse=True)[:top]
     np.testing.assert_allclose(ranking.scores, best, rtol=1e-11)
@@ -115,7 +116,7 @@ def check(ranking: Ranking, expected: dict[tuple[int, ...], float], top: int) ->
     np.testing.assert_array_equal(order, np.arange(len(order)))
 
 
-def same(a: Ranking, b: Ranking) -> None:
+def same(a: Best, b: Best) -> None:
     """All that two runs found is the same to the last bit."""
     for name, one, other in zip(a._fields, a, b, strict=True):
         np.testing.assert_array_equal(one, other, err_msg=name)

@@ -139,7 +139,7 @@ def test_estimate__of_a_checkpoint_is_of_what_remains(
         with gb.set_options(longest_search=(whole.seconds + rest.seconds) / 2):
             with pytest.raises(ValueError, match="780 combinations of order 2 would"):
                 work.run()
-            assert work.run(checkpoint=folder).combinations == 780
+            assert work.run(checkpoint=folder).searched == 780
 
 
 def test_threads__are_those_of_the_scheduler() -> None:

@@ -315,7 +315,7 @@ def test_ctrl_c__leaves_what_was_done() -> None:
         found = work.run()
     assert found.partial
     assert 0.5 < found.fraction < 1
-    assert found.combinations == len(found.scores) == round(found.fraction * 66)
+    assert found.searched == len(found.scores) == round(found.fraction * 66)
 
 
 def test_ctrl_c_while_a_total_is_taken__counts_nothing_twice(
@@ -331,7 +331,7 @@ def test_ctrl_c_while_a_total_is_taken__counts_nothing_twice(
     with dask.config.set(scheduler="sync"):
         found = work.run()
     assert 0 < found.fraction < 1
-    assert found.combinations == len(found.scores) == round(found.fraction * 66)
+    assert found.searched == len(found.scores) == round(found.fraction * 66)
     assert len(np.unique(found.members, axis=0)) == len(found.members)
 
 
@@ -357,7 +357,7 @@ print("begun", flush=True)
 dask.config.set(num_workers=2)
 work = divided(CombinationSearch(cohort(1, 40, 150), 2, 1000, score=score), 1, p=1)
 found = work.run(progress=True)
-print(found.partial, found.combinations == len(found.scores) == round(780 * found.fraction))
+print(found.partial, found.searched == len(found.scores) == round(780 * found.fraction))
 """
 
 

@@ -6,9 +6,10 @@ import dask
 import numpy as np
 import pytest
 
+from genobit.epistasis.kernels.search import Best
 from genobit.epistasis.kernels.tables import Classes
 from genobit.epistasis.schedule.search import CombinationSearch
-from genobit.epistasis.schedule.units import Found, Work, search_unit
+from genobit.epistasis.schedule.units import Work, search_unit
 from genobit.epistasis.schedule.waves import BATCH, batches, largest_wave
 from tests.epistasis.schedule.combinations import check, cohort, divided, every, same
 
@@ -79,7 +80,7 @@ def test_units__are_handed_what_was_found_two_waves_before(
 ) -> None:
     handed = {}
 
-    def noted(classes: Classes, work: Work, unit: int, threshold: float) -> Found:
+    def noted(classes: Classes, work: Work, unit: int, threshold: float) -> Best:
         handed[unit] = threshold
         return search_unit(classes, work, unit, threshold)
 
