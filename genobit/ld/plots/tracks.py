@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from genobit.visual.genome import Places, places
+from genobit.visual.genome import places
+from genobit.visual.picture.plain import Places
 from genobit.visual.picture.spec import Axis, Boxes, Panel, Picture, Points
 from genobit.visual.style import number
 from genobit.visual.tokens import LIGHT, OTHER_GROUP

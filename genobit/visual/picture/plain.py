@@ -47,7 +47,7 @@ def histogram(
     --------
     >>> bars = histogram(np.array([1.0, 2.0, np.nan]), "score", "variant", 2).panel.marks_of(Boxes)
     >>> bars[0].y1
-    array([1, 1])
+    array([1., 1.])
     """
     values = np.asarray(values, dtype="f8").ravel()
     known = values[np.isfinite(values)]
