@@ -59,7 +59,7 @@ PARTS = {
     "__init__": "",
     "plots/__init__": "",
     "plots/kinds": """
-from genobit.visual.plain import heatmap
+from genobit.visual.heatmap import heatmap
 from genobit.visual.results import Result
 
 def carriers_heatmap(shared):
