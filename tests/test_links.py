@@ -22,6 +22,7 @@ PAGES = [
 ]
 FENCED = re.compile(r"^( *)(`{3,}|:{3,}).*?^\1\2`*:* *$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^()\s]+)\)")
+QUOTED = re.compile(r"`((?:docs|genobit|notebooks|tests)/[\w/.-]+\.(?:c|cpp|ipynb|js|md|py))`")
 ELSEWHERE = re.compile(r"[a-z]+:")
 HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
@@ -57,6 +58,12 @@ def broken(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links__lead_somewhere(page: Path) -> None:
     assert broken(page) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_paths_in_the_text__are_there(page: Path) -> None:
+    paths = [path for path in QUOTED.findall(text_of(page)) if "NAME" not in path]
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_broken_links__are_found(tmp_path: Path) -> None:
