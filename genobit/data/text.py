@@ -10,7 +10,7 @@ dimension only, and writes them neither to Zarr nor to netCDF.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,12 @@ import xarray as xr
 from xarray.core import indexing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+    Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Find = Callable[[], Spans]
 
 _SHORT = 7
 """Bytes of texts that share one object if they are equal: with their length they fill a word."""
@@ -53,16 +58,20 @@ class _Texts(LazyLabel):
     def __init__(
         self, buffer: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
     ) -> None:
-        self.buffer, self.starts, self.ends = buffer, starts, ends
+        self.buffer, self._spans = buffer, (starts, ends)
         self.shape = starts.shape
+
+    def spans(self) -> Spans:
+        """Return where each text begins and ends."""
+        return self._spans
 
     def read(self, key: tuple[Any, ...]) -> NDArray[np.object_]:
         found = self.chosen(key)
-        return decode(found.buffer, found.starts, found.ends)
+        return decode(found.buffer, *found.spans())
 
     def chosen(self, key: tuple[Any, ...]) -> _Texts:
         """Return an outer selection, of the same buffer."""
-        starts, ends = self.starts, self.ends
+        starts, ends = self.spans()
         for axis in reversed(range(len(key))):
             at = (slice(None),) * axis + (key[axis],)
             starts, ends = np.asarray(starts[at]), np.asarray(ends[at])
@@ -70,12 +79,32 @@ class _Texts(LazyLabel):
 
     def alone(self) -> _Texts:
         """Return the same texts in the smallest buffer that holds them."""
-        sizes = (self.ends - self.starts).reshape(-1)
+        begins, stops = self.spans()
+        sizes = (stops - begins).reshape(-1)
         if sizes.sum() >= self.buffer.size:
             return self
         stops = np.cumsum(sizes)
         starts, ends = (x.reshape(self.shape) for x in (stops - sizes, stops))
-        return _Texts(_gathered(self.buffer, self.starts.reshape(-1), sizes), starts, ends)
+        return _Texts(_gathered(self.buffer, begins.reshape(-1), sizes), starts, ends)
+
+
+class _FoundLater(_Texts):
+    """Texts whose places are found, and checked, when somebody looks."""
+
+    def __init__(
+        self, buffer: NDArray[np.uint8], shape: tuple[int, ...], find: Find, name: str
+    ) -> None:
+        self.buffer, self.shape = buffer, shape
+        self._find, self._name = find, name
+
+    @cached_property
+    def _checked(self) -> Spans:
+        spans = self._find()
+        _require_utf8(self.buffer, *spans, self._name)
+        return spans
+
+    def spans(self) -> Spans:
+        return self._checked
 
 
 class _Selected(indexing.LazilyIndexedArray):
@@ -128,6 +157,14 @@ def lazy_text(
     return lazily(_Selected(_Texts(buffer, starts, ends)))
 
 
+def text_found_later(
+    buffer: NDArray[np.uint8], shape: tuple[int, ...], find: Find, name: str
+) -> indexing.MemoryCachedArray:
+    """Return `lazy_text` of texts whose starts and ends ``find`` returns when somebody looks."""
+    _teach_dask()
+    return lazily(_Selected(_FoundLater(buffer, shape, find, name)))
+
+
 def lazily(label: LazyLabel | indexing.LazilyIndexedArray) -> indexing.MemoryCachedArray:
     """Return a label as xarray's own readers do: read once, and copied before it is changed."""
     # xarray's own hint lacks its lazy arrays.
@@ -161,7 +198,7 @@ def _teach_dask() -> None:
         for layer in _layers(variable):
             if isinstance(layer, _Selected):
                 text = layer.array.chosen(layer.key.tuple)
-                parts = (type(variable), variable.dims, text.buffer, text.starts, text.ends)
+                parts = (type(variable), variable.dims, text.buffer, *text.spans())
                 return normalize_token((*parts, variable.attrs))
         return variable.__dask_tokenize__()
 

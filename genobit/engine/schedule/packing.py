@@ -44,6 +44,8 @@ class PlaneFile(Protocol):
 
 
 _CHUNK_BYTES = 2**28
+_TOGETHER_BYTES = 2**20
+"""Bytes of planes that a task reads at least: chunks of few samples share a task."""
 
 
 def row_chunk(bytes_per_row: int, wanted: int | None = None) -> int:
@@ -92,14 +94,23 @@ def named(stacked: da.Array, names: tuple[str, ...]) -> DaskPlanes:
     """
     if len(names) < stacked.shape[0]:
         return {name: stacked[k] for k, name in enumerate(names)}
-    return {name: _plane(stacked, k) for k, name in enumerate(names)}
+    return _planes(stacked, names, stacked.chunks[1], 1)
 
 
-def _plane(stacked: da.Array, k: int) -> da.Array:
+def _planes(
+    stacked: da.Array, names: tuple[str, ...], sizes: tuple[int, ...], together: int
+) -> DaskPlanes:
+    """Return planes in chunks of ``sizes``, so many ``together`` in a block of the stack."""
+    return {name: _plane(stacked, k, sizes, together) for k, name in enumerate(names)}
+
+
+def _plane(stacked: da.Array, k: int, sizes: tuple[int, ...], together: int) -> da.Array:
     """Return plane k of a stack (planes, rows, words), as views of its blocks."""
-    columns = full(*stacked.numblocks[1:])
-    layer = _Views([stacked], "genobit-plane", columns, partial(_view, stack=stacked.name, k=k))
-    return da.Array(layer.graph(), layer.name, stacked.chunks[1:], stacked.dtype)
+    rows = sizes[0] if together > 1 else 0
+    view = partial(_view, stack=stacked.name, k=k, together=together, rows=rows)
+    columns = full(len(sizes), stacked.numblocks[2])
+    layer = _Views([stacked], "genobit-plane", columns, view)
+    return da.Array(layer.graph(), layer.name, (sizes, stacked.chunks[2]), stacked.dtype)
 
 
 @dataclass(eq=False)
@@ -109,9 +120,15 @@ class _Views(Grid):
     costly = False
 
 
-def _view(layer: Grid, i: int, j: int, *, stack: str, k: int) -> tuple[Any, ...]:
+def _view(
+    layer: Grid, i: int, j: int, *, stack: str, k: int, together: int, rows: int
+) -> tuple[Any, ...]:
     del layer
-    return getitem, TaskRef((stack, 0, i, j)), k
+    block, part = divmod(i, together)
+    ref = TaskRef((stack, 0, block, j))
+    if together == 1:
+        return getitem, ref, k
+    return getitem, ref, (k, slice(part * rows, part * rows + rows))
 
 
 def stack_of(planes: Sequence[da.Array]) -> da.Array | None:
@@ -120,7 +137,10 @@ def stack_of(planes: Sequence[da.Array]) -> da.Array | None:
     makes = [layer.make for layer in layers if isinstance(layer, Grid)]
     keywords = [make.keywords for make in makes if isinstance(make, partial) and make.func is _view]
     stacks = {found["stack"] for found in keywords}
+    alone = all(found["together"] == 1 for found in keywords)
     if [found["k"] for found in keywords] != list(range(len(planes))) or len(stacks) != 1:
+        return None
+    if not alone:
         return None
     (name,) = stacks
     return da.Array(planes[0].dask, name, ((len(planes),), *planes[0].chunks), planes[0].dtype)
@@ -330,11 +350,15 @@ def pack_file(file: PlaneFile, mark: Any, layout: Layout, rows: int) -> DaskPlan
     """
     starts = range(0, file.n_variants, rows)
     sizes = tuple(min(rows, file.n_variants - start) for start in starts) or (0,)
-    name, graph = named_layer("genobit-packed", _file_tasks, file, layout, sizes, mark)
-    names = (*layout.planes, CALLED)
-    along = (file.n_samples,), tuple(map(words_for, sizes))
-    chunks = (sizes, (layout.words,)) if layout.rows == "variants" else along
-    return named(da.Array(graph, name, ((len(names),), *chunks), np.uint64), names)
+    by_variants, names = layout.rows == "variants", (*layout.planes, CALLED)
+    row_bytes = 8 * len(names) * words_for(file.n_samples)
+    together = max(1, _TOGETHER_BYTES // (row_bytes * rows)) if by_variants else 1
+    read = tuple(sum(sizes[k : k + together]) for k in range(0, len(sizes), together))
+    name, graph = named_layer("genobit-packed", _file_tasks, file, layout, read, mark)
+    along = (file.n_samples,), tuple(map(words_for, read))
+    chunks = (read, (layout.words,)) if by_variants else along
+    stacked = da.Array(graph, name, ((len(names),), *chunks), np.uint64)
+    return _planes(stacked, names, sizes if by_variants else stacked.chunks[1], together)
 
 
 def _file_tasks(

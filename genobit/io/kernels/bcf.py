@@ -15,6 +15,7 @@ from genobit.engine.simd.jit import inlined, njit
 from genobit.engine.simd.lane_moves import shift_right
 from genobit.engine.simd.vector import Vec, bitcast, bits_of, loader, splat, store
 from genobit.io.kernels.vcf_calls import judged
+from genobit.io.kernels.vcf_rows import keep_rows
 from genobit.io.kernels.vcf_text import (
     BAD_POSITION,
     BAD_RECORD,
@@ -32,6 +33,8 @@ from genobit.io.kernels.vcf_text import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from genobit.io.kernels.vcf_rows import Rows
 
 CONTIG, ID, ID_END, ALLELES, FILTER, FILTER_END, GT, GT_TYPE = range(8)
 """Columns of places: the contig's number; where ID, the alleles and FILTER lie; where the vector of
@@ -65,7 +68,7 @@ def octets_of(kind: Any) -> Any:
     return _OCTETS[kind & 15]
 
 
-@njit
+@inlined
 def typed(text: NDArray[np.uint8], at: int, last: int) -> tuple[Any, Any, Any]:
     """Return length, type, and begin of a value; the type is -1 if it lies beyond ``last``."""
     if at >= last:
@@ -210,53 +213,52 @@ def _find_calls(
 @njit
 def copy_labels(
     text: NDArray[np.uint8],
-    starts: NDArray[np.int64],
     places: NDArray[np.int64],
     counts: NDArray[np.int64],
     buffer: NDArray[np.uint8],
-    ids: NDArray[np.int64],
-    alleles: NDArray[np.int64],
-    filters: NDArray[np.int64],
-    quality: NDArray[np.uint32],
-) -> bool:
-    """Copy ID, alleles and the typed vector of FILTER into one buffer; return whether all is ASCII.
-
-    ids, filters: (records, 2), where each begins and ends in the buffer; alleles: (all, 2);
-    quality: the bits of QUAL.
-    """
-    at, allele, high = 0, 0, np.uint8(0)
+    sizes: NDArray[np.unsignedinteger],
+) -> int:
+    """Copy ID and alleles of each record into one buffer, as `vcf_labels.copy_labels` does."""
+    at, k = 0, 0
     for record in range(counts.size):
-        quality[record] = np.uint32(whole(text, starts[record] + SIZES + 12, 4) & 0xFFFFFFFF)
-        ids[record, 0] = at
-        for k in range(places[record, ID], places[record, ID_END]):
-            if text[k] == 0:
-                break
-            buffer[at] = text[k]
-            high |= text[k]
-            at += 1
-        if at == ids[record, 0]:
+        size = _copied(text, places[record, ID], places[record, ID_END], buffer, at)
+        if size == 0:
             buffer[at] = _DOT
-            at += 1
-        ids[record, 1] = at
+            size = 1
+        sizes[k] = size
+        k += 1
+        at += size + 1
         place = places[record, ALLELES]
         for _ in range(counts[record]):
             n, _kind, place = typed(text, place, text.size)
-            alleles[allele, 0] = at
-            for k in range(place, place + n):
-                if text[k] == 0:
-                    break
-                buffer[at] = text[k]
-                high |= text[k]
-                at += 1
+            size = _copied(text, place, place + n, buffer, at)
+            sizes[k] = size
+            k += 1
+            at += size + 1
             place += n
-            alleles[allele, 1] = at
-            allele += 1
-        filters[record, 0] = at
-        for k in range(places[record, FILTER], places[record, FILTER_END]):
-            buffer[at] = text[k]
-            at += 1
-        filters[record, 1] = at
-    return bool(high < 128)
+    return at
+
+
+@njit
+def _copied(
+    text: NDArray[np.uint8], first: int, last: int, buffer: NDArray[np.uint8], at: int
+) -> int:
+    """Copy text[first:last] up to a byte of zero, and a byte after it; return its size."""
+    size = 0
+    while first + size < last and text[first + size] != 0:
+        buffer[at + size] = text[first + size]
+        size += 1
+    buffer[at + size] = 0
+    return size
+
+
+@njit
+def read_quality(
+    text: NDArray[np.uint8], starts: NDArray[np.int64], quality: NDArray[np.uint32]
+) -> None:
+    """Read the bits of QUAL."""
+    for record in range(starts.size):
+        quality[record] = np.uint32(whole(text, starts[record] + SIZES + 12, 4) & 0xFFFFFFFF)
 
 
 @njit
@@ -266,29 +268,34 @@ def read_calls(
     counts: NDArray[np.int64],
     samples: int,
     ploidy: int,
-    calls: NDArray[Any],
-    phased: NDArray[np.uint8],
+    rows: Rows,
     report: NDArray[np.int64],
 ) -> None:
-    """Read GT of all samples, as `vcf_calls.read_calls` does."""
+    """Read GT of all samples and pack it, as `vcf_calls.read_calls` does."""
     found = np.zeros(3, np.int64)
+    calls, phased, row = rows.calls, rows.phased, 0
     for record in range(counts.size):
         n, octets = places[record, GT_TYPE] >> 8, octets_of(places[record, GT_TYPE] & 255)
-        at, row = places[record, GT], record * samples
+        at = places[record, GT]
         quick = n == 2 and ploidy == 2 and octets == 1 and calls.itemsize == 1
         if quick and _are_pairs(text, at, 2 * samples, counts[record]):
-            _write_pairs(text, at, samples, calls[2 * row :], phased[row:])
+            _write_pairs(text, at, samples, calls[row], phased[row])
             report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
-            continue
-        for s in range(samples):
-            place = (row + s) * ploidy
-            status = _one_call(text, at + s * n * octets, n, octets, ploidy, calls, place, found)
-            if status == FINE:
-                status = judged(found[0], found[1], counts[record], ploidy, calls.itemsize, report)
-            if status != FINE:
-                report[STATUS], report[RECORD], report[SAMPLE] = status, record, s
-                return
-            phased[row + s] = found[2]
+        else:
+            for s in range(samples):
+                first, place = at + s * n * octets, s * ploidy
+                status = _one_call(text, first, n, octets, ploidy, calls, row, place, found)
+                if status == FINE:
+                    n_found, most = found[0], found[1]
+                    status = judged(n_found, most, counts[record], ploidy, calls.itemsize, report)
+                if status != FINE:
+                    report[STATUS], report[RECORD], report[SAMPLE] = status, record, s
+                    return
+                phased[row, s] = found[2]
+        row += 1
+        if row == calls.shape[0] or record == counts.size - 1:
+            keep_rows(rows, record + 1, row, ploidy, report)
+            row = 0
 
 
 @njit
@@ -299,6 +306,7 @@ def _one_call(
     octets: int,
     ploidy: int,
     calls: NDArray[Any],
+    row: int,
     place: int,
     found: NDArray[np.int64],
 ) -> int:
@@ -316,14 +324,14 @@ def _one_call(
         allele = (value >> 1) - 1
         phased &= (value & 1) if j > 0 else 1
         if j < ploidy:
-            calls[place + j] = allele if allele < 128 or calls.itemsize > 1 else 0
+            calls[row, place + j] = allele if allele < 128 or calls.itemsize > 1 else 0
         most = max(most, allele)
         size += 1
     if size == 0:
-        calls[place] = -1
+        calls[row, place] = -1
         size = 1
     for j in range(size, ploidy):
-        calls[place + j] = -2
+        calls[row, place + j] = -2
     found[0], found[1], found[2] = size, most, phased if size > 1 or most >= 0 else 0
     return FINE
 
@@ -353,16 +361,16 @@ def _write_pairs(
     at: int,
     samples: int,
     calls: NDArray[Any],
-    phased: NDArray[np.uint8],
+    phased: NDArray[np.int8],
 ) -> None:
     """Write the calls of bytes that `_are_pairs` found to be right."""
-    octets, s = calls[: 2 * samples].view(np.uint8), 0
+    octets, marks, s = calls[: 2 * samples].view(np.uint8), phased.view(np.uint8), 0
     low, one, below = _bytes(np.uint8(0x7F)), _words(np.uint16(1)), _bytes(np.uint8(255))
     while s + 16 <= samples:
         word = _load(text, at + 2 * s)
         # The lowest bit of the second allele is the phase, and 0 is a missing allele.
         store(octets, 2 * s, (shift_right(word, np.uint64(1)) & low) + below)
-        store(phased, s, shift_right(_as_words(word), np.uint64(8)) & one)
+        store(marks, s, shift_right(_as_words(word), np.uint64(8)) & one)
         s += 16
     while s < samples:
         for j in range(2):

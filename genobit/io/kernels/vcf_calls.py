@@ -1,4 +1,4 @@
-"""Read calls from the text of VCF records whose columns are known.
+"""Read and pack calls from the text of VCF records whose columns are known.
 
 Most calls have two alleles of one digit: 16 of them are read at a time. Any other call is read byte
 by byte. Text must have `PADDING` bytes beyond the last record.
@@ -14,6 +14,7 @@ from numba import types
 from genobit.engine.simd.jit import inlined, njit
 from genobit.engine.simd.lane_moves import shift_left, shift_right
 from genobit.engine.simd.vector import Vec, bits_of, filled, loader, splat, store, zeros
+from genobit.io.kernels.vcf_rows import keep_rows
 from genobit.io.kernels.vcf_text import (
     COLUMNS,
     FEW_SAMPLES,
@@ -35,6 +36,8 @@ from genobit.io.kernels.vcf_text import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from genobit.io.kernels.vcf_rows import Rows
 
 _NEWLINE, _RETURN, _COLON, _DOT, _BAR, _SLASH, _ZERO = b"\n\r:.|/0"
 _DOT_XOR_ZERO = 30
@@ -85,11 +88,12 @@ def _write_four_bytes(
     at: int,
     samples: int,
     calls: NDArray[Any],
-    phased: NDArray[np.uint8],
+    phased: NDArray[np.int8],
 ) -> None:
     """Write the calls of text that `_are_four_bytes` found to be right."""
     plain, pairs = _words(np.uint32(_ZERO_WORD)), calls[: 2 * samples].view(np.uint16)
     first, second = _words(np.uint32(0xFF)), _words(np.uint32(0xFF00))
+    marks = phased.view(np.uint8)
     dots, one, none = _words(np.uint32(0x0101)), _bytes(np.uint8(1)), _no_words()
     s = 0
     while s + _WORDS <= samples:
@@ -99,7 +103,7 @@ def _write_four_bytes(
         dot = shift_right(alleles, np.uint64(4)) & dots
         missing = (shift_left(dot, np.uint64(8)) - dot) & (first | second)
         store(pairs, s, alleles | missing)
-        store(phased, s, _filled((word & second) == none) & one)
+        store(marks, s, _filled((word & second) == none) & one)
         s += _WORDS
     while s < samples:
         calls[2 * s] = _allele(text[at + 4 * s])
@@ -115,10 +119,11 @@ def _one_call(
     last: int,
     ploidy: int,
     calls: NDArray[Any],
+    row: int,
     at: int,
     found: NDArray[np.int64],
 ) -> int:
-    """Read the call in text[first:last] into calls[at : at + ploidy]; return a status.
+    """Read the call in text[first:last] into calls[row, at : at + ploidy]; return a status.
 
     found: alleles in the call, the largest of them, and whether all are phased. Text of VCF 4.4 may
     begin with the phase of the first allele, which says nothing of the others.
@@ -137,7 +142,7 @@ def _one_call(
             allele = -1
             k += 1
         if n < ploidy:
-            calls[at + n] = allele if allele < 128 or calls.itemsize > 1 else 0
+            calls[row, at + n] = allele if allele < 128 or calls.itemsize > 1 else 0
         most = max(most, allele)
         n += 1
         if k == last:
@@ -147,7 +152,7 @@ def _one_call(
             return NO_CALL
         k += 1
     for j in range(n, ploidy):
-        calls[at + j] = -2
+        calls[row, at + j] = -2
     # A single dot is settled when all calls of the sample are known.
     found[0], found[1], found[2] = n, most, phased if n > 1 or most >= 0 else 0
     return FINE
@@ -160,19 +165,18 @@ def read_calls(
     alleles: NDArray[np.int64],
     samples: int,
     ploidy: int,
-    calls: NDArray[Any],
-    phased: NDArray[np.uint8],
+    rows: Rows,
     report: NDArray[np.int64],
 ) -> None:
-    """Read GT of all samples of the records whose columns are known.
+    """Read GT of all samples of the records whose columns are known, and pack it.
 
-    calls: (records * samples * ploidy,); phased: (records * samples,); alleles: (records,), REF and
-    ALT together. A call of fewer alleles than ``ploidy`` is filled with -2.
+    alleles: (records,), REF and ALT together. A call of fewer alleles than ``ploidy`` is filled
+    with -2.
     """
     found, limits = np.zeros(3, np.int64), np.zeros(32, np.uint8)
+    calls, phased, row = rows.calls, rows.phased, 0
     for record in range(alleles.size):
         at, field = columns[record, 8] + 1, columns[record, COLUMNS]
-        row = record * samples
         last = at + 4 * samples - 1
         alone = field == 0 and columns[record, 8] - columns[record, 7] == 3
         first = 0
@@ -187,13 +191,14 @@ def read_calls(
             limits[0::4] = limits[2::4] = min(alleles[record] - 1, 9)
             if _are_four_bytes(text, at, 4 * samples - 4, limits):
                 first = samples - 1
-                _write_four_bytes(text, at, first, calls[2 * row :], phased[row:])
+                _write_four_bytes(text, at, first, calls[row], phased[row])
                 at = last - 3
         status = _samples(
             text,
             at,
             first,
             record,
+            row,
             field,
             alleles[record],
             samples,
@@ -205,6 +210,10 @@ def read_calls(
         )
         if status != FINE:
             return
+        row += 1
+        if row == rows.calls.shape[0] or record == alleles.size - 1:
+            keep_rows(rows, record + 1, row, ploidy, report)
+            row = 0
 
 
 @njit
@@ -213,12 +222,13 @@ def _samples(
     at: int,
     sample: int,
     record: int,
+    row: int,
     field: int,
     alleles: int,
     samples: int,
     ploidy: int,
     calls: NDArray[Any],
-    phased: NDArray[np.uint8],
+    phased: NDArray[np.int8],
     found: NDArray[np.int64],
     report: NDArray[np.int64],
 ) -> int:
@@ -231,20 +241,19 @@ def _samples(
             word &= word - _ONE
             if sample == samples:
                 return _fault(report, MANY_SAMPLES, record, sample)
-            place = (record * samples + sample) * ploidy
-            phase = -1
+            place, phase = sample * ploidy, -1
             if field == 0 and ploidy == 2:
-                phase = _quick_call(text, begin, end, alleles, calls, place)
+                phase = _quick_call(text, begin, end, alleles, calls, row, place)
             if phase < 0:
                 status = _any_call(
-                    text, begin, end, field, alleles, ploidy, calls, place, found, report
+                    text, begin, end, field, alleles, ploidy, calls, row, place, found, report
                 )
                 if status != FINE:
                     return _fault(report, status, record, sample)
                 phase = found[2]
             else:
                 report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
-            phased[record * samples + sample] = phase
+            phased[row, sample] = phase
             sample += 1
             begin = end + 1
             if text[end] == _NEWLINE:
@@ -254,7 +263,13 @@ def _samples(
 
 @inlined
 def _quick_call(
-    text: NDArray[np.uint8], begin: int, end: int, alleles: int, calls: NDArray[Any], place: int
+    text: NDArray[np.uint8],
+    begin: int,
+    end: int,
+    alleles: int,
+    calls: NDArray[Any],
+    row: int,
+    place: int,
 ) -> Any:
     """Read a call of two alleles of one byte; return whether it is phased, or -1 for another."""
     a, b, separator = _allele(text[begin]), _allele(text[begin + 2]), text[begin + 1]
@@ -262,8 +277,8 @@ def _quick_call(
     alone = begin + 3 == end or (begin + 3 < end and text[begin + 3] == _COLON)
     if not alone or most > 9 or most >= alleles or not (bar or separator == _SLASH):
         return -1
-    calls[place] = a
-    calls[place + 1] = b
+    calls[row, place] = a
+    calls[row, place + 1] = b
     return np.intp(bar)
 
 
@@ -276,6 +291,7 @@ def _any_call(
     alleles: int,
     ploidy: int,
     calls: NDArray[Any],
+    row: int,
     place: int,
     found: NDArray[np.int64],
     report: NDArray[np.int64],
@@ -294,10 +310,10 @@ def _any_call(
         last = first
         while last < end and text[last] != _COLON:
             last += 1
-        status = _one_call(text, first, last, ploidy, calls, place, found)
+        status = _one_call(text, first, last, ploidy, calls, row, place, found)
     else:
-        calls[place : place + ploidy] = -2
-        calls[place] = -1
+        calls[row, place : place + ploidy] = -2
+        calls[row, place] = -1
         found[0], found[1], found[2] = 1, -1, 0
     if status == FINE:
         status = judged(found[0], found[1], alleles, ploidy, calls.itemsize, report)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.simd.jit import njit
+from genobit.engine.simd.vector import store
+from genobit.io.kernels.vcf_text import load_octets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_TAB, _COMMA, _DOT, _ZERO, _MINUS = b"\t,.0-"
+_COMMA, _DOT, _ZERO = b",.0"
 _EXACT = 2**53
 """Whole numbers up to here, and powers of ten up to 22, are exact in float64."""
 _POWERS = 10.0 ** np.arange(23)
@@ -71,36 +73,33 @@ def copy_labels(
     columns: NDArray[np.int64],
     counts: NDArray[np.int64],
     buffer: NDArray[np.uint8],
-    ids: NDArray[np.int64],
-    alleles: NDArray[np.int64],
-    filters: NDArray[np.int64],
-) -> bool:
-    """Copy ID to FILTER of each record into one buffer; return whether all bytes are ASCII.
+    sizes: NDArray[np.unsignedinteger],
+) -> int:
+    """Copy ID and alleles of each record into one buffer, a byte after each; return the bytes.
 
-    ids, filters: (records, 2), where each begins and ends in the buffer; alleles: (all, 2).
+    sizes: bytes of each text. The buffer has `PADDING` bytes more than that.
     """
-    at, allele, high = 0, 0, np.uint8(0)
+    at, k = 0, 0
     for record in range(counts.size):
-        first, last = columns[record, 1] + 1, columns[record, 6]
-        shift = at - first
-        for k in range(first, last):
-            buffer[k + shift] = text[k]
-            high |= text[k]
-        at += last - first
-        ids[record, 0], ids[record, 1] = first + shift, columns[record, 2] + shift
-        begin = columns[record, 2] + 1 + shift
-        end = columns[record, 3] + shift
-        alleles[allele, 0], alleles[allele, 1] = begin, end
-        allele += 1
+        first, middle = columns[record, 1] + 1, columns[record, 2]
+        begin, last = columns[record, 3] + 1, columns[record, 4]
+        sizes[k], sizes[k + 1] = middle - first, begin - middle - 2
+        k += 2
+        size = begin - first
         if counts[record] > 1:
-            begin = end + 1
-            for k in range(begin, columns[record, 4] + shift + 1):
-                if k == columns[record, 4] + shift or buffer[k] == _COMMA:
-                    alleles[allele, 0], alleles[allele, 1] = begin, k
-                    allele += 1
-                    begin = k + 1
-        filters[record, 0], filters[record, 1] = columns[record, 5] + 1 + shift, last + shift
-    return bool(high < 128)
+            size = last + 1 - first
+            # Most records have one alternate allele.
+            for j in range(begin, last if counts[record] > 2 else begin):
+                if text[j] == _COMMA:
+                    sizes[k] = j - begin
+                    k += 1
+                    begin = j + 1
+            sizes[k] = last - begin
+            k += 1
+        for j in range(0, size, 32):
+            store(buffer, at + j, load_octets(text, first + j))
+        at += size
+    return at
 
 
 @njit
@@ -138,40 +137,39 @@ def read_quality(
 
 
 @njit
-def _same_text(buffer: NDArray[np.uint8], spans: NDArray[np.int64], i: int, j: int) -> bool:
-    """Return whether two texts are the same."""
-    first, other = spans[i, 0], spans[j, 0]
-    size = spans[i, 1] - first
-    if spans[j, 1] - other != size:
+def _same_text(text: NDArray[np.uint8], first: int, last: int, other: int, end: int) -> bool:
+    """Return whether text[first:last] and text[other:end] are the same."""
+    if last - first != end - other:
         return False
-    for k in range(size):  # noqa: SIM110 - compiled code has no `all` of a generator
-        if buffer[first + k] != buffer[other + k]:
+    for k in range(last - first):  # noqa: SIM110 - compiled code has no `all` of a generator
+        if text[first + k] != text[other + k]:
             return False
     return True
 
 
 @njit
 def encode_texts(
-    buffer: NDArray[np.uint8],
-    spans: NDArray[np.int64],
+    text: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
     table: NDArray[np.int32],
     codes: NDArray[np.int32],
     firsts: NDArray[np.int64],
 ) -> int:
     """Number texts in the order in which they are met; return how many differ.
 
-    spans: (n, 2); table: all -1, a power of two of at least twice as many as texts; firsts: (n,),
-    the first record of each number.
+    table: all -1, a power of two of at least twice as many as texts; firsts: (n,), the first record
+    of each number.
     """
     mask, n = table.size - 1, 0
     for record in range(codes.size):
-        first, last = spans[record, 0], spans[record, 1]
-        if record and _same_text(buffer, spans, record, record - 1):
+        first, last = starts[record], ends[record]
+        if record and _same_text(text, first, last, starts[record - 1], ends[record - 1]):
             codes[record] = codes[record - 1]
             continue
         hashed = np.int64(5381)
         for k in range(first, last):
-            hashed = (hashed * 33 + np.int64(buffer[k])) & 0xFFFFFFFF
+            hashed = (hashed * 33 + np.int64(text[k])) & 0xFFFFFFFF
         slot = (hashed ^ (hashed >> 15)) & mask
         while True:
             code = table[slot]
@@ -179,7 +177,7 @@ def encode_texts(
                 table[slot], codes[record], firsts[n] = n, n, record
                 n += 1
                 break
-            if _same_text(buffer, spans, record, firsts[code]):
+            if _same_text(text, first, last, starts[firsts[code]], ends[firsts[code]]):
                 codes[record] = code
                 break
             slot = (slot + 1) & mask
@@ -187,18 +185,23 @@ def encode_texts(
 
 
 @njit
-def spread_alleles(
+def spread_texts(
     counts: NDArray[np.int64],
-    alleles: NDArray[np.int64],
+    sizes: NDArray[np.integer],
     starts: NDArray[np.int64],
     ends: NDArray[np.int64],
 ) -> None:
-    """Fill starts and ends (records, most alleles) of alleles (all, 2); unused places are empty."""
-    at = 0
+    """Fill where ID and alleles begin and end (records, 1 + most alleles); others are empty.
+
+    sizes: bytes of each text, after which one byte lies.
+    """
+    at, text = 0, 0
     for record in range(counts.size):
         for k in range(starts.shape[1]):
-            if k < counts[record]:
-                starts[record, k], ends[record, k] = alleles[at, 0], alleles[at, 1]
+            starts[record, k] = ends[record, k] = 0
+            if k <= counts[record]:
+                starts[record, k] = at
+                at += np.int64(sizes[text])
+                ends[record, k] = at
                 at += 1
-            else:
-                starts[record, k] = ends[record, k] = 0
+                text += 1

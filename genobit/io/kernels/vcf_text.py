@@ -25,23 +25,23 @@ FEW_COLUMNS, FEW_SAMPLES, MANY_SAMPLES, BAD_POSITION = 3, 4, 5, 6
 NO_CALL, NO_ALLELE, BAD_RECORD, EMPTY_ALLELE = 7, 8, 9, 10
 """What ended a kernel: nothing; calls of more alleles, or numbers of alleles that need wider
 integers, than the arrays have; and faults of a record."""
-STATUS, RECORD, SAMPLE, MOST_PLOIDY, SHORT, CALLED, ENTRIES = range(7)
+STATUS, RECORD, SAMPLE, MOST_PLOIDY, SHORT, CALLED, LACKING, OTHERS, ENTRIES = range(9)
 """Entries of a report: what ended the kernel, and where (record, sample); for all records read
-the largest ploidy, whether a call has fewer alleles than the arrays, and how many
-records have GT."""
+the largest ploidy, whether a call has fewer alleles than the arrays, how many records have GT,
+whether a call is missing, and how many records have other calls than -1, 0 and 1."""
 
 _TAB, _NEWLINE, _RETURN, _COLON, _ZERO = b"\t\n\r:0"
 _MOST_POSITION = 2**31 - 1
 _ONE = np.uint64(1)
 
-_load = loader(32)
+load_octets = loader(32)
 _splat = splat(32)
 
 
 @inlined
 def ends(text: NDArray[np.uint8], at: int) -> Any:
     """Return a word whose bit k is set where byte ``at + k`` is a tab or a line end."""
-    low, high = _load(text, at), _load(text, at + 32)
+    low, high = load_octets(text, at), load_octets(text, at + 32)
     tab, line = _splat(text, _TAB), _splat(text, _NEWLINE)
     first = bits_of(low == tab) | bits_of(low == line)
     second = bits_of(high == tab) | bits_of(high == line)
@@ -52,8 +52,8 @@ def ends(text: NDArray[np.uint8], at: int) -> Any:
 def _lines(text: NDArray[np.uint8], at: int) -> Any:
     """Return a word whose bit k is set where byte ``at + k`` is a line end."""
     line = _splat(text, _NEWLINE)
-    first = bits_of(_load(text, at) == line)
-    return first | (bits_of(_load(text, at + 32) == line) << np.uint64(32))
+    first = bits_of(load_octets(text, at) == line)
+    return first | (bits_of(load_octets(text, at + 32) == line) << np.uint64(32))
 
 
 @inlined

@@ -16,7 +16,6 @@ from genobit.io.vcf_files.records import (
     Labels,
     Records,
     place_of,
-    require_unicode,
     wrong_call,
 )
 
@@ -30,6 +29,7 @@ class BcfFormat(Format):
     """Records of BCF: typed values."""
 
     kernel = staticmethod(bcf.read_calls)
+    copy_labels = staticmethod(bcf.copy_labels)
     no_filter = "a number that the header does not name. Copy the file again."
 
     def __init__(self, name: str, header: Header) -> None:
@@ -105,35 +105,12 @@ class BcfFormat(Format):
 
     def labels(self, records: Records) -> Labels:
         """Return the labels of located records."""
-        n, where = len(records), records.where
-        room = where[:, bcf.FILTER_END] - where[:, bcf.ID] + 1
-        buffer = np.empty(int(room.sum()), np.uint8)
-        ids, filters = np.empty((n, 2), np.int64), np.empty((n, 2), np.int64)
-        alleles = np.empty((int(records.alleles.sum()), 2), np.int64)
-        bits = np.empty(n, np.uint32)
-        plain = bcf.copy_labels(
-            records.text,
-            records.starts,
-            where,
-            records.alleles,
-            buffer,
-            ids,
-            alleles,
-            filters,
-            bits,
-        )
-        if not plain:
-            require_unicode(self.name, records, buffer, ids[:, 0], filters[:, 0])
-        return Labels(
-            buffer[: filters[-1, 1]],
-            ids,
-            alleles,
-            records.alleles,
-            filters,
-            bits.view(np.float32),
-            records.contigs,
-            records.positions,
-        )
+        bits, where = np.empty(len(records), np.uint32), records.where
+        bcf.read_quality(records.text, records.starts, bits)
+        filters = where[:, bcf.FILTER].copy(), where[:, bcf.FILTER_END].copy()
+        # An empty ID becomes a dot.
+        room = int((filters[0] - where[:, bcf.ID] + 2).sum())
+        return self.labels_from(records, room, filters, bits.view(np.float32))
 
     def filter_names(self, texts: list[bytes]) -> list[list[str]]:
         """Return the names of the filters in vectors of FILTER; "" if the header lacks one."""

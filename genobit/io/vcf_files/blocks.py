@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genobit.engine.options import require_fits
-from genobit.io.inflate import GZIP, codec, inflate
+from genobit.io.inflate import GZIP, codec, inflate, inflate_members
 from genobit.io.kernels.bgzf import find_blocks
 from genobit.io.kernels.vcf_text import PADDING
 from genobit.io.vcf_files.source import Held
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from genobit.io.vcf_files.source import Source
 
-    Part = tuple[bytes, int, NDArray[np.int64], NDArray[np.int64]]
+    Part = tuple[bytes | memoryview, int, NDArray[np.int64], NDArray[np.int64]]
 
 PLAIN, BGZF, STREAM = "plain", "bgzf", "gzip"
 PIECE = 4 * 2**20
@@ -155,21 +155,21 @@ def _text(data: Future[NDArray[np.uint8]], first: int, stop: int, place: int, re
 
 def _bgzf_parts(source: Source, start: int, stop: int | None) -> Iterator[Part]:
     """Yield bytes of whole blocks, their place in the file, and each block's start and size."""
-    at, rest, size, step = start, b"", 1, _BLOCK
+    at, size, step = start, 1, _BLOCK
     starts, sizes = (
         np.zeros(_READ // _END_SIZE + 1, np.int64),
         np.zeros(_READ // _END_SIZE + 1, np.int64),
     )
     while stop is None or at <= stop:
         # A server sends no more than the blocks that are wanted, or twice what was read before.
-        end = at + len(rest) + step
-        more = source.read(at + len(rest), end if stop is None else min(end, stop + _BLOCK))
+        # A block that is cut is read again: joining its halves would copy all of them.
+        last = at + step if stop is None else min(at + step, stop + _BLOCK)
+        raw = memoryview(source.read(at, last))
         step = min(2 * step, _READ)
-        raw = rest + more if rest else more
         n, end, bad = find_blocks(np.frombuffer(raw, np.uint8), starts, sizes)
-        if bad or (not more and end < len(raw)):
+        if bad or (raw and not n):
             raise ValueError(_damaged(source.name, at + end, cut=not bad))
-        if not more:
+        if not raw:
             break
         if stop is not None:
             n = int(np.searchsorted(at + starts[:n], stop, "right"))
@@ -180,7 +180,7 @@ def _bgzf_parts(source: Source, start: int, stop: int | None) -> Iterator[Part]:
                 b = _block_end(raw, int(starts[n - 1]))
             yield raw[a:b], at + a, starts[first:last] - a, sizes[first:last].copy()
         size = int(sizes[n - 1]) if n else size
-        rest, at = raw[end:], at + end
+        at += end
     if stop is None and size != 0:
         msg = (
             f"{source.name} has no end mark of bgzip: it may be cut. If it is whole, run "
@@ -189,7 +189,7 @@ def _bgzf_parts(source: Source, start: int, stop: int | None) -> Iterator[Part]:
         warnings.warn(msg, UserWarning, stacklevel=2)
 
 
-def _block_end(raw: bytes, start: int) -> int:
+def _block_end(raw: memoryview, start: int) -> int:
     """Return the end of a block that begins at ``start``; its length is the first extra field."""
     starts, sizes = np.zeros(1, np.int64), np.zeros(1, np.int64)
     _, end, _ = find_blocks(np.frombuffer(raw, np.uint8)[start:], starts, sizes)
@@ -212,7 +212,7 @@ def _plain_parts(source: Source, start: int) -> Iterator[Part]:
 def _filled(
     name: str,
     kind: str,
-    raw: bytes,
+    raw: bytes | memoryview,
     base: int,
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
@@ -230,7 +230,7 @@ def _fill(
     data: NDArray[np.uint8],
     name: str,
     kind: str,
-    raw: bytes,
+    raw: bytes | memoryview,
     base: int,
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
@@ -243,6 +243,8 @@ def _fill(
         data[: int(stops[-1])] = np.frombuffer(raw, np.uint8, int(stops[-1]))
         return
     view, at = memoryview(raw), 0
+    if inflate_members(view[int(starts[0]) : int(stops[-1])], data[: int(sizes.sum())]):
+        return
     for a, b, size in zip(starts.tolist(), stops.tolist(), sizes.tolist(), strict=True):
         try:
             data[at : at + size] = np.frombuffer(inflate(view[a:b], GZIP, size), np.uint8)

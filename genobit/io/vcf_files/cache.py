@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genobit.data.guards.damage import named_failure
-from genobit.io.vcf_files.parts import Filling, Part
-from genobit.io.vcf_files.scan import n_threads, settle
+from genobit.io.vcf_files.parts import Filling
+from genobit.io.vcf_files.scan import n_threads, new_pool, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from genobit.io.vcf_files.parts import Folder, Memory
+    from genobit.io.vcf_files.parts import Folder, Memory, Part
     from genobit.io.vcf_files.scan import Haploid, Shape
 
 CALLS, ARRAYS, NAMES = "calls", "arrays", "names.json"
@@ -52,7 +52,7 @@ class CallWriter:
     def __init__(self, store: Folder | Memory, shape: Shape) -> None:
         self.rows = chunk_rows(shape)
         self._store, self._shape = store, shape
-        self._pool = ThreadPoolExecutor(n_threads())
+        self._pool = new_pool()
         self._running: deque[Future[None]] = deque()
         self._chunk: _Chunk | None = None
         self._n = 0
@@ -109,10 +109,7 @@ class CallWriter:
             part = self._store.get(first // self.rows)
             if part is not None:
                 rows = slice(first, min(first + self.rows, self._n))
-                n = rows.stop - first
-                calls, phased = part.calls(0, n), part.phased(0, n)
-                settle(calls, phased, contigs[rows], haploid)
-                self._put(first, Part.of(calls, phased))
+                self._put(first, settled(part, contigs[rows], haploid))
         return not self._other
 
     def close(self) -> None:

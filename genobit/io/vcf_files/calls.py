@@ -20,9 +20,9 @@ from genobit.engine.schedule.graphs import Tasks
 from genobit.engine.schedule.packing import pack_file, row_chunk
 from genobit.io.kernels.vcf_text import SHORT, STATUS
 from genobit.io.vcf_files.blocks import text_at
-from genobit.io.vcf_files.parts import Part
+from genobit.io.vcf_files.parts import Filling
 from genobit.io.vcf_files.records import Records
-from genobit.io.vcf_files.scan import format_of, read_calls, settle
+from genobit.io.vcf_files.scan import format_of, read_calls, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from genobit.engine.schedule.packing import DaskPlanes
     from genobit.io.vcf_files.bcf_format import BcfFormat
     from genobit.io.vcf_files.header import Header
-    from genobit.io.vcf_files.parts import Folder, Memory
+    from genobit.io.vcf_files.parts import Folder, Memory, Part
     from genobit.io.vcf_files.scan import Haploid, Shape
     from genobit.io.vcf_files.source import Source
     from genobit.io.vcf_files.text_format import TextFormat
@@ -115,15 +115,14 @@ class CallReader(Located):
         """Return the calls of some records of a part from their blocks."""
         _, table, places, number, contigs = self.among({k: (first, stop)}).pieces[k]
         shape, n = self.shape, stop - first
-        calls = np.empty((n, shape.kept, shape.ploidy), shape.dtype)
-        phased = np.empty((n, shape.kept), np.uint8)
+        filling, short = Filling(n, shape.kept, shape.ploidy, shape.dtype), shape.ploidy == 1
         for rows, form, found in self.located(table, places, number):
-            report = read_calls(form, found, shape, calls[rows], phased[rows])
+            report, _, _ = read_calls(form, found, shape, filling, rows.start)
             if report[STATUS]:
                 raise form.fault(found, report)
-            if report[SHORT] or shape.ploidy == 1:
-                settle(calls[rows], phased[rows].view(bool), contigs[rows], self.haploid)
-        return Part.of(calls, phased.view(bool))
+            short |= bool(report[SHORT])
+        part = filling.part(n)
+        return settled(part, contigs, self.haploid) if short else part
 
 
 class CallFile:

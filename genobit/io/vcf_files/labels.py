@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
-from genobit.data.text import lazy_text
+from genobit.data.text import text_found_later
 from genobit.io._filters import filter_table
-from genobit.io.kernels.vcf_labels import encode_texts, spread_alleles
+from genobit.io.kernels.vcf_labels import spread_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from genobit.io.vcf_files.bcf_format import BcfFormat
     from genobit.io.vcf_files.scan import Found
-    from genobit.io.vcf_files.text_format import TextFormat
 
 
 def arrays_of(
@@ -28,34 +27,26 @@ def arrays_of(
 
     ``descriptions`` are those of filters by name.
     """
-    labels = found.labels
-    offsets = np.cumsum([0, *(part.buffer.size for part in labels)])
-    buffer = np.concatenate([np.zeros(0, np.uint8), *(part.buffer for part in labels)])
 
-    def spans(name: str) -> NDArray[np.int64]:
-        parts = [getattr(part, name) + at for part, at in zip(labels, offsets, strict=False)]
-        return np.concatenate([np.zeros((0, 2), np.int64), *parts])
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in found.labels])
 
-    def joined(name: str, dtype: Any) -> NDArray[Any]:
-        return np.concatenate([np.zeros(0, dtype), *(getattr(part, name) for part in labels)])
-
-    contigs, contig_names = _contigs(joined("contigs", np.int32), found.form.contigs)
-    positions = joined("positions", np.int64)
+    contigs, contig_names = _contigs(joined("contigs"), found.form.contigs)
+    positions = joined("positions")
 
     def place(record: int) -> str:
         return f"{contig_names[contigs[record]]}:{positions[record]}"
 
-    filters, passed = _filters(found.form, buffer, spans("filters"), place)
+    filters, passed = _filters(found, place)
     arrays = {
         "blocks": found.blocks.table(),
-        "places": np.concatenate([np.zeros((2, 0), np.int64), *found.places], axis=1),
-        "buffer": buffer,
-        "ids": spans("ids"),
-        "alleles": spans("alleles"),
-        "counts": joined("counts", np.int64),
+        "places": np.concatenate(found.places, axis=1),
+        "buffer": joined("buffer"),
+        "sizes": joined("sizes"),
+        "counts": joined("counts"),
         "variant_contig": contigs,
         "variant_position": positions,
-        "variant_quality": joined("quality", np.float32),
+        "variant_quality": joined("quality"),
         "variant_filter": passed,
     }
     described = [descriptions.get(name, "") for name in filters]
@@ -63,16 +54,33 @@ def arrays_of(
     return arrays, names
 
 
+class _Spans:
+    """Where ID and alleles begin and end in the buffer, found when somebody looks."""
+
+    def __init__(self, counts: NDArray[np.int64], sizes: NDArray[np.integer]) -> None:
+        self.counts, self.sizes = counts, sizes
+        self.shape = counts.size, max(2, int(counts.max(initial=0)))
+
+    @cached_property
+    def _both(self) -> NDArray[np.int64]:
+        both = np.empty((2, self.shape[0], 1 + self.shape[1]), np.int64)
+        spread_texts(np.asarray(self.counts), np.asarray(self.sizes), both[0], both[1])
+        return both
+
+    def ids(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self._both[0, :, 0], self._both[1, :, 0]
+
+    def alleles(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self._both[0, :, 1:], self._both[1, :, 1:]
+
+
 def variables_of(
     arrays: dict[str, NDArray[Any]], names: dict[str, list[str]]
 ) -> dict[str, xr.Variable]:
     """Return labels as variables; text is decoded when somebody looks."""
-    counts, ids, buffer = arrays["counts"], arrays["ids"], arrays["buffer"]
-    shape = counts.size, max(2, int(counts.max(initial=0)))
-    starts, ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
-    spread_alleles(counts, arrays["alleles"], starts, ends)
-    allele = lazy_text(buffer, starts, ends, "variant_allele")
-    name = lazy_text(buffer, ids[:, 0], ids[:, 1], "variant_id")
+    spans, buffer = _Spans(arrays["counts"], arrays["sizes"]), arrays["buffer"]
+    allele = text_found_later(buffer, spans.shape, spans.alleles, "variant_allele")
+    name = text_found_later(buffer, spans.shape[:1], spans.ids, "variant_id")
     dims = {"variant_filter": ("variants", "filters")}
     return {
         **{
@@ -98,24 +106,23 @@ def _contigs(codes: NDArray[np.int32], names: list[str]) -> tuple[NDArray[np.int
     return renumbered[codes], [names[k] for k in present]
 
 
-def _filters(
-    form: TextFormat | BcfFormat,
-    buffer: NDArray[np.uint8],
-    spans: NDArray[np.int64],
-    place: Callable[[int], str],
-) -> tuple[list[str], NDArray[np.bool_]]:
+def _filters(found: Found, place: Callable[[int], str]) -> tuple[list[str], NDArray[np.bool_]]:
     """Return the names of the filters, PASS first, and which each record has.
 
     Raises ValueError for an empty name, with the place of the first record that has it.
     """
-    n = spans.shape[0]
-    codes, firsts = np.empty(n, np.int32), np.empty(n, np.int64)
-    table = np.full(1 << max(2 * n - 1, 1).bit_length(), -1, np.int32)
-    differ = encode_texts(buffer, spans, table, codes, firsts)
-    texts = [buffer[spans[k, 0] : spans[k, 1]].tobytes() for k in firsts[:differ]]
-    named = form.filter_names(texts)
-    for first, some in zip(firsts[:differ].tolist(), named, strict=True):
-        if "" in some:
-            raise ValueError(f"{form.name}, FILTER of {place(first)} has {form.no_filter}")
+    form, codes, at = found.form, [], 0
+    number: dict[bytes, int] = {}
+    named: list[list[str]] = []
+    for part in found.labels:
+        for text, first in zip(part.filter_texts, part.filter_firsts, strict=True):
+            if text not in number:
+                number[text] = len(named)
+                named += form.filter_names([text])
+                if "" in named[-1]:
+                    where = f"{form.name}, FILTER of {place(at + first)}"
+                    raise ValueError(f"{where} has {form.no_filter}")
+        codes.append(np.array([number[text] for text in part.filter_texts])[part.filters])
+        at += part.filters.size
     names, rows = filter_table(named)
-    return names, rows[codes]
+    return names, rows[np.concatenate(codes)]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from genobit.io.vcf_files.scan import Found, Shape
     from genobit.io.vcf_files.source import Source
 
-_READER = 7
+_READER = 8
 """Part of the cache key: increase it when what is read changes."""
 _CHUNK_BYTES = 64 * 2**20
 _HELD = 16

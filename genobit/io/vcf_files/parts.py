@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import itemgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from genobit.data.guards.damage import named_failure
 from genobit.engine.bits.layout import unpack_bits, words_for
-from genobit.engine.bits.pack import pack_plain, pair_haplotypes
+from genobit.engine.bits.pack import pack_marks, pack_plain, pair_haplotypes
 from genobit.engine.bits.planes import all_called
 from genobit.io.inflate import codec
 
@@ -120,39 +119,46 @@ class Filling:
     """A part that is filled, in any order."""
 
     def __init__(self, rows: int, samples: int, ploidy: int, dtype: np.dtype[Any]) -> None:
-        self._bits = np.empty((2, rows, words_for(samples * ploidy)), np.uint64)
-        self._phase = np.empty((2, rows, words_for(samples)), np.uint64)
-        self._others = [(0, np.zeros(0, np.int64), np.zeros((0, samples, ploidy), dtype))]
+        words = words_for(samples * ploidy)
+        # Two arrays, so that the part can let go of one without a copy of the other.
+        self.alt, self.called = (np.empty((rows, words), np.uint64) for _ in range(2))
+        self.phase = np.empty((rows, words_for(samples)), np.uint64)
+        self._others = [(np.zeros(0, np.int64), np.zeros((0, samples, ploidy), dtype))]
         self._complete = True
 
     def put(self, first: int, calls: NDArray[Any], phased: NDArray[np.bool_]) -> None:
         """Pack the calls of the records from ``first`` on."""
-        n = calls.shape[0]
-        flat = calls.reshape(n, -1)
+        n, samples, ploidy = calls.shape
+        here = slice(first, first + n)
+        octets = np.zeros((n, 64 * self.alt.shape[1]), np.int8)
         # A call of 127 is packed as one that is not plain.
-        narrow = flat if flat.dtype == np.int8 else np.minimum(flat, 127).astype(np.int8)
-        other, missing = pack_plain(
-            narrow.reshape(-1), flat.shape[1], self._bits[:, first : first + n]
-        )
-        if other:
-            rows = np.flatnonzero((flat.max(axis=1) > 1) | (flat.min(axis=1) < -1))
-            self._others.append((first, rows + first, calls[rows]))
+        octets[:, : samples * ploidy] = np.minimum(calls, 127).reshape(n, -1)
+        alt, called = self.alt[here], self.called[here]
+        _, missing = pack_plain(octets.reshape(-1), samples * ploidy, alt, called)
+        marks = np.zeros((n, 64 * self.phase.shape[1]), np.int8)
+        marks[:, :samples] = phased
+        pack_marks(marks.reshape(-1), self.phase[here])
+        rows = np.flatnonzero(((calls > 1) | (calls < -1)).any(axis=(1, 2)))
+        self.note(rows + first, calls[rows], missing=missing)
+
+    def note(self, rows: NDArray[np.int64], others: NDArray[Any], *, missing: bool) -> None:
+        """Hold the calls of records with other ones, and whether a call of those put is missing."""
+        self._others.append((rows, others))
         if missing:
             self._complete = False
-        bars = phased.view(np.int8).reshape(-1)
-        pack_plain(bars, phased.shape[1], self._phase[:, first : first + n])
 
     def part(self, rows: int) -> Part:
         """Return the part of the first records, all of which have been put."""
-        bits = self._bits[: 1 if self._complete else 2, :rows]
-        phase = self._phase[0, :rows]
+        planes = [self.alt] if self._complete else [self.alt, self.called]
+        whole = self._complete and rows == len(self.alt)
+        phase = self.phase[:rows]
         alike = (phase == phase[0]).all()
-        others = sorted(self._others, key=itemgetter(0))
+        others = sorted(self._others, key=lambda some: some[0][:1].tolist())
         return Part(
-            bits.copy(),
-            phase[:1].copy() if alike else phase.copy(),
-            np.concatenate([found for _, found, _ in others]),
-            np.concatenate([calls for _, _, calls in others]),
+            self.alt[None] if whole else np.stack([plane[:rows] for plane in planes]),
+            phase[: 1 if alike else rows].copy(),
+            np.concatenate([found for found, _ in others]),
+            np.concatenate([calls for _, calls in others]),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from genobit.data.guards.bounded import TEXT_COST
 from genobit.engine.options import require_fits
 from genobit.io.kernels import vcf_text
+from genobit.io.kernels.vcf_labels import encode_texts
 from genobit.io.kernels.vcf_text import ENTRIES, PADDING
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from genobit.io.kernels.vcf_rows import Rows
     from genobit.io.vcf_files.blocks import Text
 
 LEAST_LINE = 4
@@ -56,13 +59,18 @@ class Records:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of records: text in one buffer, and where each begins and ends."""
+    """Labels of records."""
 
     buffer: NDArray[np.uint8]
-    ids: NDArray[np.int64]
-    alleles: NDArray[np.int64]
+    """ID and alleles of each record, and a byte after each text."""
+    sizes: NDArray[np.integer]
+    """Bytes of each text."""
     counts: NDArray[np.int64]
-    filters: NDArray[np.int64]
+    """Alleles of each record."""
+    filters: NDArray[np.int32]
+    """Number of the text of FILTER of each record; and these texts, and where each comes first."""
+    filter_texts: list[bytes]
+    filter_firsts: list[int]
     quality: NDArray[np.float32]
     contigs: NDArray[np.int32]
     positions: NDArray[np.int64]
@@ -74,30 +82,56 @@ class Format:
     samples: tuple[str, ...]
     name: str
     kernel: Callable[..., None]
+    copy_labels: Callable[..., int]
     no_filter: str
     """Message for a filter without a name."""
 
-    def calls(
-        self,
-        records: Records,
-        ploidy: int,
-        calls: NDArray[Any],
-        phased: NDArray[np.uint8],
-    ) -> NDArray[np.int64]:
-        """Read calls (records, samples, ploidy), and return the report of the kernel."""
+    def calls(self, records: Records, ploidy: int, rows: Rows) -> NDArray[np.int64]:
+        """Read and pack calls; return the report of the kernel."""
         report = np.zeros(ENTRIES, np.int64)
         # An ALT of "." may be an allele that is not known, as plink2 writes it.
-        self.kernel(
-            records.text,
-            records.where,
-            np.maximum(records.alleles, 2),
-            len(self.samples),
-            ploidy,
-            calls.reshape(-1),
-            phased.reshape(-1),
-            report,
-        )
+        alleles, samples = np.maximum(records.alleles, 2), len(self.samples)
+        self.kernel(records.text, records.where, alleles, samples, ploidy, rows, report)
         return report
+
+    def labels_from(
+        self,
+        records: Records,
+        room: int,
+        filters: tuple[NDArray[np.int64], NDArray[np.int64]],
+        quality: NDArray[np.float32],
+    ) -> Labels:
+        """Return labels, of which ID and alleles take up to ``room`` bytes.
+
+        ``filters`` are where FILTER begins and ends in the text. Raises ValueError for text that is
+        not UTF-8.
+        """
+        n, counts = len(records), records.alleles
+        buffer = np.empty(room + PADDING, np.uint8)
+        # A text that needs more bits is a record of several GiB.
+        sizes = np.empty(int(counts.sum()) + n, np.uint32 if room < 2**32 else np.int64)
+        buffer = buffer[: self.copy_labels(records.text, records.where, counts, buffer, sizes)]
+        if buffer.max() > 127:
+            ends = np.cumsum(sizes.astype(np.int64) + 1)
+            lasts = ends[np.cumsum(counts + 1) - 1]
+            for record, (first, last) in enumerate(pairwise([0, *lasts.tolist()])):
+                decoded(self.name, records, record, buffer[first:last].tobytes(), "ID, REF or ALT")
+        codes, firsts = np.empty(n, np.int32), np.empty(n, np.int64)
+        table = np.full(1 << max(2 * n - 1, 1).bit_length(), -1, np.int32)
+        differ = encode_texts(records.text, *filters, table, codes, firsts)
+        found = firsts[:differ].tolist()
+        texts = [records.text[filters[0][k] : filters[1][k]].tobytes() for k in found]
+        return Labels(
+            buffer,
+            sizes,
+            counts,
+            codes,
+            texts,
+            found,
+            quality,
+            records.contigs,
+            records.positions,
+        )
 
 
 def whole_records(
@@ -165,19 +199,6 @@ def decoded(name: str, records: Records, record: int, text: bytes, column: str) 
             f"0x{text[error.start]:02x}. Convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW."
         )
         raise ValueError(msg) from error
-
-
-def require_unicode(
-    name: str,
-    records: Records,
-    buffer: NDArray[np.uint8],
-    firsts: NDArray[np.int64],
-    lasts: NDArray[np.int64],
-) -> None:
-    """Refuse labels that are not UTF-8, with the record."""
-    for record, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
-        if (buffer[first:last] > 127).any():
-            decoded(name, records, record, buffer[first:last].tobytes(), "ID, REF, ALT or FILTER")
 
 
 def wrong_call(status: int, text: str, records: Records, record: int) -> str:

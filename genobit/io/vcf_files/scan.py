@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from genobit.engine.bits.layout import words_for
 from genobit.engine.progress import bar
 from genobit.io.kernels import vcf_text
-from genobit.io.kernels.vcf_text import MOST_PLOIDY, SHORT, STATUS
+from genobit.io.kernels.vcf_rows import Rows
+from genobit.io.kernels.vcf_text import LACKING, MOST_PLOIDY, OTHERS, SHORT, STATUS
 from genobit.io.vcf_files.bcf_format import BcfFormat
 from genobit.io.vcf_files.blocks import Blocks, texts
 from genobit.io.vcf_files.header import Header
+from genobit.io.vcf_files.parts import Part
 from genobit.io.vcf_files.records import whole_records
 from genobit.io.vcf_files.text_format import TextFormat
 
@@ -24,13 +28,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from genobit.io.vcf_files.parts import Filling
     from genobit.io.vcf_files.records import Labels, Records
     from genobit.io.vcf_files.source import Source
 
     Haploid = dict[int, NDArray[np.bool_]]
 
+T = TypeVar("T")
+
 RESERVE = 2**18
 """Room before a piece for a record that is cut; a longer one is copied."""
+_ROOM = 2**14
+"""Alleles that are read before they are packed, so that they stay in the first cache."""
 
 
 def format_of(name: str, header: Header) -> TextFormat | BcfFormat:
@@ -63,13 +72,6 @@ class Span:
     stop: int | None = None
     skip: int = 0
     """Inflated bytes before the first record."""
-
-
-class Chunk(Protocol):
-    """Room for calls of some records, which it packs."""
-
-    def put(self, first: int, calls: NDArray[Any], phased: NDArray[np.bool_]) -> None:
-        """Take calls (records, samples, ploidy) and which are phased, from a record on."""
 
 
 class Sink(Protocol):
@@ -114,6 +116,20 @@ def n_threads() -> int:
     return os.cpu_count() or 1
 
 
+class _Here(Executor):
+    """Run each task at once: on one core, threads would only take turns."""
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        done: Future[T] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+def new_pool() -> Executor:
+    """Return what runs tasks on all cores that this process may use."""
+    return ThreadPoolExecutor(n_threads()) if n_threads() > 1 else _Here()
+
+
 def scan(
     source: Source,
     header: Header,
@@ -132,7 +148,7 @@ def scan(
         found = Found(format_of(source.name, header), shape)
         target = sink(shape)
         try:
-            with ThreadPoolExecutor(n_threads()) as pool:
+            with new_pool() as pool:
                 _Pass(source, header, found, target, pool, first=first).run(spans, wanted)
         except Grow as more:
             dtype = np.dtype(np.int16) if more.wide else shape.dtype
@@ -148,14 +164,14 @@ class _Pass:
         header: Header,
         found: Found,
         sink: Sink,
-        pool: ThreadPoolExecutor,
+        pool: Executor,
         *,
         first: bool,
     ) -> None:
         self.source, self.header, self.found, self.sink = source, header, found, sink
         self.pool, self.first = pool, first
         self.waiting: deque[tuple[Future[Any], Any]] = deque()
-        self.ahead = pool._max_workers + 1
+        self.ahead = n_threads() + 1 if n_threads() > 1 else 0
 
     def run(
         self,
@@ -239,41 +255,64 @@ class _Pass:
 
 
 def read_part(
-    form: TextFormat | BcfFormat, records: Records, shape: Shape, chunk: Chunk, first: int
+    form: TextFormat | BcfFormat, records: Records, shape: Shape, chunk: Filling, first: int
 ) -> tuple[Labels, NDArray[np.int64], Haploid]:
     """Read labels and calls of some records; return the samples that have haploid calls too."""
     labels = form.labels(records)
-    calls = np.empty((len(records), shape.kept, shape.ploidy), shape.dtype)
-    phased = np.empty((len(records), shape.kept), np.uint8)
-    report = read_calls(form, records, shape, calls, phased)
+    report, rows, others = read_calls(form, records, shape, chunk, first)
     haploid: Haploid = {}
-    if report[STATUS] == vcf_text.FINE:
-        chunk.put(first, calls, phased.view(bool))
-        if report[SHORT] and shape.ploidy > 1:
-            found = (calls[:, :, 0] >= 0) & is_haploid(calls)
-            for contig in np.unique(records.contigs).tolist():
-                haploid[contig] = found[records.contigs == contig].any(axis=0)
-    elif report[STATUS] not in (vcf_text.PLOIDY, vcf_text.WIDE):
+    if report[STATUS] not in (vcf_text.FINE, vcf_text.PLOIDY, vcf_text.WIDE):
         raise form.fault(records, report)
+    if report[SHORT] and shape.ploidy > 1:
+        found = (others[:, :, 0] >= 0) & is_haploid(others)
+        contigs = records.contigs[rows]
+        for contig in np.unique(contigs).tolist():
+            haploid[contig] = found[contigs == contig].any(axis=0)
     return labels, report, haploid
 
 
 def read_calls(
-    form: TextFormat | BcfFormat,
-    records: Records,
-    shape: Shape,
-    calls: NDArray[Any],
-    phased: NDArray[np.uint8],
-) -> NDArray[np.int64]:
-    """Read the calls of the chosen samples into arrays (records, samples, ploidy)."""
-    if shape.chosen is None:
-        return form.calls(records, shape.ploidy, calls, phased)
-    all_calls = np.empty((len(records), shape.samples, shape.ploidy), shape.dtype)
-    all_phased = np.empty((len(records), shape.samples), np.uint8)
-    report = form.calls(records, shape.ploidy, all_calls, all_phased)
-    np.take(all_calls, shape.chosen, axis=1, out=calls)
-    np.take(all_phased, shape.chosen, axis=1, out=phased)
-    return report
+    form: TextFormat | BcfFormat, records: Records, shape: Shape, filling: Filling, first: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Read calls of the chosen samples into a part, from its record ``first`` on.
+
+    Returns the report of the kernel, the records that have other calls than -1, 0 and 1, and
+    these calls.
+    """
+    n, alleles = len(records), shape.kept * shape.ploidy
+    width = 64 * words_for(shape.samples * shape.ploidy)
+    at_once = max(1, min(n, _ROOM // max(1, width)))
+    room = partial(_room, at_once)
+    calls, phased = room(shape.samples * shape.ploidy, shape.dtype), room(shape.samples, np.int8)
+    places, picked, marks = np.zeros(0, np.intp), calls, phased
+    if shape.chosen is not None:
+        places = shape.chosen
+        picked, marks = room(alleles, shape.dtype), room(places.size, np.int8)
+    here = slice(first, first + n)
+    rows = Rows(
+        calls,
+        phased,
+        places,
+        picked,
+        marks,
+        picked if shape.dtype == np.int8 else room(alleles, np.int8),
+        filling.alt[here],
+        filling.called[here],
+        filling.phase[here],
+        np.empty(n, np.int64),
+        np.empty((n, alleles), shape.dtype),
+    )
+    report = form.calls(records, shape.ploidy, rows)
+    k = int(report[OTHERS])
+    which = rows.which[:k]
+    others = rows.others[:k].copy().reshape(k, shape.kept, shape.ploidy)
+    filling.note(which + first, others, missing=bool(report[LACKING]))
+    return report, which, others
+
+
+def _room(rows: int, n: int, dtype: Any) -> NDArray[Any]:
+    """Return room for rows of n values, with zeros up to a whole word of bits."""
+    return np.zeros((rows, 64 * words_for(n)), dtype)
 
 
 def is_haploid(calls: NDArray[Any]) -> NDArray[np.bool_]:
@@ -282,7 +321,15 @@ def is_haploid(calls: NDArray[Any]) -> NDArray[np.bool_]:
     return haploid
 
 
-def settle(
+def settled(part: Part, contigs: NDArray[np.int32], haploid: Haploid) -> Part:
+    """Return a part in which a single "." has the ploidy of its sample on the contig."""
+    n = contigs.size
+    calls, phased = part.calls(0, n), part.phased(0, n)
+    _settle(calls, phased, contigs, haploid)
+    return Part.of(calls, phased)
+
+
+def _settle(
     calls: NDArray[Any], phased: NDArray[np.bool_], contigs: NDArray[np.int32], haploid: Haploid
 ) -> None:
     """Give a single "." the ploidy of its sample on the contig, in place.

@@ -17,7 +17,6 @@ from genobit.io.vcf_files.records import (
     Records,
     decoded,
     place_of,
-    require_unicode,
     wrong_call,
 )
 
@@ -31,6 +30,7 @@ class TextFormat(Format):
     """Records of VCF: lines of text."""
 
     kernel = staticmethod(vcf_calls.read_calls)
+    copy_labels = staticmethod(vcf_labels.copy_labels)
     no_filter = f"an empty name. {WRITE_FILTERS}"
 
     def __init__(self, name: str, header: Header) -> None:
@@ -95,29 +95,16 @@ class TextFormat(Format):
     def labels(self, records: Records) -> Labels:
         """Return the labels of located records."""
         n, where = len(records), records.where
-        buffer = np.empty(int((where[:, 6] - where[:, 1] - 1).sum()), np.uint8)
-        ids, filters = np.empty((n, 2), np.int64), np.empty((n, 2), np.int64)
-        alleles = np.empty((int(records.alleles.sum()), 2), np.int64)
-        plain = vcf_labels.copy_labels(
-            records.text, where, records.alleles, buffer, ids, alleles, filters
-        )
-        if not plain:
-            require_unicode(self.name, records, buffer, ids[:, 0], filters[:, 1])
         quality, others = np.empty(n, np.float32), np.empty(n, np.int64)
         n_others = vcf_labels.read_quality(records.text, where, quality, others)
         for record in others[:n_others].tolist():
             text = records.text[where[record, 4] + 1 : where[record, 5]].tobytes()
             quality[record] = self._quality(records, record, text)
-        return Labels(
-            buffer,
-            ids,
-            alleles,
-            records.alleles,
-            filters,
-            quality,
-            records.contigs,
-            records.positions,
-        )
+        filters = where[:, 5] + 1, where[:, 6].copy()
+        found = self.labels_from(records, int((where[:, 4] - where[:, 1]).sum()), filters, quality)
+        for text, record in zip(found.filter_texts, found.filter_firsts, strict=True):
+            decoded(self.name, records, record, text, "FILTER")
+        return found
 
     def _quality(self, records: Records, record: int, text: bytes) -> float:
         try:

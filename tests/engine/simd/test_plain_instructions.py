@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,7 @@ from genobit.engine.simd.vector import (
     store,
 )
 from genobit.io.kernels import bcf, vcf_calls, vcf_text
+from genobit.io.kernels.vcf_rows import Rows
 from genobit.kendall.kernels.bitonic_sort import (
     BLOCK,
     load_lanes,
@@ -229,13 +231,18 @@ def by_twins(kernel: Any) -> Callable[..., Any]:
     return plain.kernel(FunctionType(function.__code__, known))
 
 
+def flat(arguments: Any) -> list[Any]:
+    """Arguments, with those of a tuple in its place."""
+    return [y for x in arguments for y in (x if isinstance(x, tuple) else (x,))]
+
+
 def same(kernel: Any, *arguments: Any, relative: float = 0) -> None:
     """Run both ways, they return the same and write the same."""
     ways = (kernel, by_twins(kernel))
-    given = [[x.copy() if isinstance(x, np.ndarray) else x for x in arguments] for _ in ways]
+    given = [copy.deepcopy(arguments) for _ in ways]
     returned = [np.array(way(*own), object) for way, own in zip(ways, given, strict=True)]
     assert returned[0].tolist() == returned[1].tolist()
-    for compiled, plainly in zip(*given, strict=True):
+    for compiled, plainly in zip(*map(flat, given), strict=True):
         if relative:
             np.testing.assert_allclose(plainly, compiled, rtol=relative)
         else:
@@ -359,6 +366,14 @@ def test_quads(seed: int, i: int) -> None:
     )
 
 
+def rows_of(n: int, samples: int) -> Rows:
+    """Room for diploid calls of n records, all of whose samples are kept."""
+    calls, phased = (np.zeros((4, -(-k // 64) * 64), np.int8) for k in (2 * samples, samples))
+    planes = [np.zeros((n, x.shape[1] // 64), np.uint64) for x in (calls, calls, phased)]
+    others = np.zeros(n, np.int64), np.zeros((n, 2 * samples), np.int8)
+    return Rows(calls, phased, np.zeros(0, np.intp), calls, phased, calls, *planes, *others)
+
+
 @given(seed=seeds, alleles=st.integers(2, 3))
 def test_calls_of_text(seed: int, alleles: int) -> None:
     random, samples = np.random.default_rng(seed), 41
@@ -372,8 +387,16 @@ def test_calls_of_text(seed: int, alleles: int) -> None:
     assert vcf_text.line_starts(text, 0, stop, starts) == (6, stop)
     columns, report = np.zeros((6, 10), np.int64), np.zeros(vcf_text.ENTRIES, np.int64)
     vcf_text.read_columns(text, starts, columns, np.zeros(6, np.int64), report)
-    room = np.zeros(12 * samples, np.int8), np.zeros(6 * samples, np.uint8)
-    same(vcf_calls.read_calls, text, columns, np.full(6, alleles), samples, 2, *room, report)
+    same(
+        vcf_calls.read_calls,
+        text,
+        columns,
+        np.full(6, alleles),
+        samples,
+        2,
+        rows_of(6, samples),
+        report,
+    )
 
 
 @given(seed=seeds, alleles=st.integers(1, 4))
@@ -383,5 +406,4 @@ def test_calls_of_bcf(seed: int, alleles: int) -> None:
     places = np.zeros((1, 8), np.int64)
     places[0, bcf.GT_TYPE] = 2 * 256 + 1
     report = np.zeros(vcf_text.ENTRIES, np.int64)
-    room = np.zeros(2 * samples, np.int8), np.zeros(samples, np.uint8)
-    same(bcf.read_calls, text, places, np.full(1, alleles), samples, 2, *room, report)
+    same(bcf.read_calls, text, places, np.full(1, alleles), samples, 2, rows_of(1, samples), report)
