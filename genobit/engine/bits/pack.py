@@ -12,7 +12,7 @@ import numpy as np
 
 from genobit.engine.bits.planes import tail_mask
 from genobit.engine.bits.words import even_bits
-from genobit.engine.simd.jit import njit
+from genobit.engine.simd.jit import inlined, njit
 from genobit.engine.simd.registers import equal_mask, less_mask
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def pack_haplotypes(
     return FINE, 0, 0
 
 
-@njit
+@inlined
 def pack_row(
     calls: NDArray[np.int8],
     at: int,
@@ -123,33 +123,11 @@ def pack_row(
     return other != 0, absent != 0
 
 
-@njit
-def pack_plain(
-    calls: NDArray[np.int8], n: int, alt: NDArray[np.uint64], called: NDArray[np.uint64]
-) -> tuple[bool, bool]:
-    """Pack rows of n calls, each followed by zeros up to a whole word, as `pack_row` does."""
-    other = missing = False
-    for i in range(alt.shape[0]):
-        found = pack_row(calls, i * 64 * alt.shape[1], n, alt, called, i)
-        other |= found[0]
-        missing |= found[1]
-    return other, missing
-
-
-@njit
-def pack_marks_of_row(
-    marks: NDArray[np.int8], at: int, plane: NDArray[np.uint64], row: int
-) -> None:
+@inlined
+def pack_marks(marks: NDArray[np.int8], at: int, plane: NDArray[np.uint64], row: int) -> None:
     """Pack marks of 0 and 1, followed by zeros up to a whole word, into a row of a plane."""
     for w in range(plane.shape[1]):
         plane[row, w] = equal_mask(marks, at + 64 * w, np.int8(1))
-
-
-@njit
-def pack_marks(marks: NDArray[np.int8], plane: NDArray[np.uint64]) -> None:
-    """Pack rows of marks into a plane (rows, words), as `pack_marks_of_row` does."""
-    for i in range(plane.shape[0]):
-        pack_marks_of_row(marks, i * 64 * plane.shape[1], plane, i)
 
 
 @njit
@@ -279,16 +257,18 @@ def pair_haplotypes(
             planes[2, i, 0] = both
         return
     for i in range(alt.shape[0]):
-        for w in range(planes.shape[2]):
+        for w in range(n // 2):
             x, c = alt[i, 2 * w], called[i, 2 * w]
-            both = even_bits(c & c >> one)
-            carrier = even_bits(x | x >> one)
-            hom_alt = even_bits(x & x >> one)
-            if 2 * w + 1 < n:
-                x, c = alt[i, 2 * w + 1], called[i, 2 * w + 1]
-                both |= even_bits(c & c >> one) << half
-                carrier |= even_bits(x | x >> one) << half
-                hom_alt |= even_bits(x & x >> one) << half
+            y, d = alt[i, 2 * w + 1], called[i, 2 * w + 1]
+            both = even_bits(c & c >> one) | even_bits(d & d >> one) << half
+            carrier = even_bits(x | x >> one) | even_bits(y | y >> one) << half
+            hom_alt = even_bits(x & x >> one) | even_bits(y & y >> one) << half
             planes[0, i, w] = carrier & both
             planes[1, i, w] = hom_alt & both
             planes[2, i, w] = both
+        if n & 1:
+            x, c = alt[i, n - 1], called[i, n - 1]
+            both = even_bits(c & c >> one)
+            planes[0, i, n // 2] = even_bits(x | x >> one) & both
+            planes[1, i, n // 2] = even_bits(x & x >> one) & both
+            planes[2, i, n // 2] = both

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import types
 
-from genobit.engine.simd.jit import inlined, njit
+from genobit.engine.simd.jit import inlined, merged, njit
 from genobit.engine.simd.lane_moves import shift_right
 from genobit.engine.simd.vector import Vec, bitcast, bits_of, loader, splat, store
 from genobit.io.kernels.vcf_calls import judged
@@ -41,6 +41,8 @@ CONTIG, ID, ID_END, ALLELES, FILTER, FILTER_END, GT, GT_TYPE = range(8)
 GT begins, and 256 times its length plus its type, 0 without GT."""
 SIZES = 8
 _SHARED = 24
+_SHORT_KEY = 0x11
+"""Length and type of a key of one byte."""
 _DOT = ord(".")
 _OCTETS = np.array([0, 1, 2, 4, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])
 _WORDS = Vec(types.uint16, 16)
@@ -130,39 +132,41 @@ def read_places(
         at = starts[record] + SIZES
         middle = at + (whole(text, at - SIZES, 4) & 0xFFFFFFFF)
         last = middle + (whole(text, at - 4, 4) & 0xFFFFFFFF)
-        place = places[record]
-        place[CONTIG], positions[record] = whole(text, at, 4), whole(text, at + 4, 4) + 1
-        counts[record], here = (
-            whole(text, at + 18, 2) & 0xFFFF,
-            whole(text, at + 20, 4) & 0xFFFFFF,
-        )
+        contig, position = whole(text, at, 4), whole(text, at + 4, 4) + 1
+        alleles, here = whole(text, at + 18, 2) & 0xFFFF, whole(text, at + 20, 4) & 0xFFFFFF
+        places[record, CONTIG], positions[record], counts[record] = contig, position, alleles
         status = FINE
-        if middle - at < _SHARED or counts[record] < 1 or place[CONTIG] < 0:
+        if middle - at < _SHARED or alleles < 1 or contig < 0:
             status = BAD_RECORD
-        elif positions[record] < 0:
+        elif position < 0:
             status = BAD_POSITION
         elif here != samples:
             status = MANY_SAMPLES if here > samples else FEW_SAMPLES
         else:
-            status = _find_labels(text, at + _SHARED, middle, counts[record], place)
+            status = _find_labels(text, at + _SHARED, middle, alleles, places, record)
         if status == FINE:
-            status = _find_calls(text, middle, last, text[at + 23], key, samples, place)
+            status = _find_calls(text, middle, last, text[at + 23], key, samples, places, record)
         if status != FINE:
             report[STATUS], report[RECORD], report[SAMPLE] = status, record, here
             return
-        report[CALLED] += place[GT_TYPE] > 0
+        report[CALLED] += places[record, GT_TYPE] > 0
 
 
-@njit
+@merged
 def _find_labels(
-    text: NDArray[np.uint8], at: int, last: int, alleles: int, place: NDArray[np.int64]
+    text: NDArray[np.uint8],
+    at: int,
+    last: int,
+    alleles: int,
+    places: NDArray[np.int64],
+    record: int,
 ) -> int:
     """Find ID, alleles and FILTER of a record; return a status."""
     n, kind, at = typed(text, at, last)
     fine = kind == _TEXT or (n == 0 and kind >= 0)
-    place[ID], place[ID_END] = at, at + n
+    places[record, ID], places[record, ID_END] = at, at + n
     at += n
-    place[ALLELES] = at
+    places[record, ALLELES] = at
     for _ in range(alleles):
         n, kind, at = typed(text, at, last)
         fine &= kind == _TEXT or (n == 0 and kind >= 0)
@@ -171,14 +175,14 @@ def _find_labels(
             return BAD_RECORD
         if n == 0:
             return EMPTY_ALLELE
-    place[FILTER] = at
+    places[record, FILTER] = at
     n, kind, at = typed(text, at, last)
     at += n * octets_of(kind)
-    place[FILTER_END] = at
+    places[record, FILTER_END] = at
     return FINE if kind >= 0 and at <= last else BAD_RECORD
 
 
-@njit
+@merged
 def _find_calls(
     text: NDArray[np.uint8],
     at: int,
@@ -186,27 +190,40 @@ def _find_calls(
     fields: int,
     key: int,
     samples: int,
-    place: NDArray[np.int64],
+    places: NDArray[np.int64],
+    record: int,
 ) -> int:
     """Find GT among the fields of the samples; return a status."""
-    place[GT] = place[GT_TYPE] = 0
+    n: Any
+    kind: Any
+    place: Any = 0
+    kind_of_calls: Any = 0
     for _ in range(fields):
-        n, kind, at = typed(text, at, last)
-        octets = octets_of(kind)
-        if n != 1 or kind < 1 or kind > 3 or at + octets > last:
-            return BAD_RECORD
-        number = whole(text, at, octets)
-        n, kind, at = typed(text, at + octets, last)
+        if at + 3 <= last and text[at] == _SHORT_KEY and text[at + 2] < 15 << 4:
+            # The key and the length take one byte each, as most do: these loads do not wait.
+            number = whole(text, at + 1, 1)
+            n, kind = np.int64(text[at + 2] >> 4), np.int64(text[at + 2] & 15)
+            at += 3
+            if n > 0 and octets_of(kind) == 0:
+                return BAD_RECORD
+        else:
+            n, kind, at = typed(text, at, last)
+            octets = octets_of(kind)
+            if n != 1 or kind < 1 or kind > 3 or at + octets > last:
+                return BAD_RECORD
+            number = whole(text, at, octets)
+            n, kind, at = typed(text, at + octets, last)
         size = n * octets_of(kind) * samples
         if kind < 0 or size > last - at:
             return BAD_RECORD
         # A field that is named twice counts once, as in text.
-        if number == key and place[GT_TYPE] == 0:
+        if number == key and kind_of_calls == 0:
             if kind > 3:
                 return NO_CALL
             # A vector of no values says that all calls are missing, also without a type.
-            place[GT], place[GT_TYPE] = at, 256 * n + max(kind, 1)
+            place, kind_of_calls = at, 256 * n + max(kind, 1)
         at += size
+    places[record, GT], places[record, GT_TYPE] = place, kind_of_calls
     return FINE
 
 
@@ -219,11 +236,12 @@ def copy_labels(
     sizes: NDArray[np.unsignedinteger],
 ) -> int:
     """Copy ID and alleles of each record into one buffer, as `vcf_labels.copy_labels` does."""
-    at, k = 0, 0
+    at: Any = 0
+    k = 0
     for record in range(counts.size):
         size = _copied(text, places[record, ID], places[record, ID_END], buffer, at)
         if size == 0:
-            buffer[at] = _DOT
+            buffer[at], buffer[at + 1] = _DOT, 0
             size = 1
         sizes[k] = size
         k += 1
@@ -239,7 +257,7 @@ def copy_labels(
     return at
 
 
-@njit
+@inlined
 def _copied(
     text: NDArray[np.uint8], first: int, last: int, buffer: NDArray[np.uint8], at: int
 ) -> int:
@@ -279,7 +297,7 @@ def read_calls(
         at = places[record, GT]
         quick = n == 2 and ploidy == 2 and octets == 1 and calls.itemsize == 1
         if quick and _are_pairs(text, at, 2 * samples, counts[record]):
-            _write_pairs(text, at, samples, calls[row], phased[row])
+            _write_pairs(text, at, samples, calls, phased, row)
             report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
         else:
             for s in range(samples):
@@ -336,7 +354,7 @@ def _one_call(
     return FINE
 
 
-@njit
+@inlined
 def _are_pairs(text: NDArray[np.uint8], at: int, size: int, alleles: int) -> bool:
     """Return whether bytes are calls of alleles that the record has.
 
@@ -355,25 +373,28 @@ def _are_pairs(text: NDArray[np.uint8], at: int, size: int, alleles: int) -> boo
     return True
 
 
-@njit
+@inlined
 def _write_pairs(
     text: NDArray[np.uint8],
     at: int,
     samples: int,
     calls: NDArray[Any],
     phased: NDArray[np.int8],
+    row: int,
 ) -> None:
     """Write the calls of bytes that `_are_pairs` found to be right."""
-    octets, marks, s = calls[: 2 * samples].view(np.uint8), phased.view(np.uint8), 0
-    low, one, below = _bytes(np.uint8(0x7F)), _words(np.uint16(1)), _bytes(np.uint8(255))
-    while s + 16 <= samples:
-        word = _load(text, at + 2 * s)
-        # The lowest bit of the second allele is the phase, and 0 is a missing allele.
-        store(octets, 2 * s, (shift_right(word, np.uint64(1)) & low) + below)
-        store(marks, s, shift_right(_as_words(word), np.uint64(8)) & one)
-        s += 16
+    s = 0
+    if samples >= 16:
+        octets, marks = calls[row].view(np.uint8), phased[row].view(np.uint8)
+        low, one, below = _bytes(np.uint8(0x7F)), _words(np.uint16(1)), _bytes(np.uint8(255))
+        while s + 16 <= samples:
+            word = _load(text, at + 2 * s)
+            # The lowest bit of the second allele is the phase, and 0 is a missing allele.
+            store(octets, 2 * s, (shift_right(word, np.uint64(1)) & low) + below)
+            store(marks, s, shift_right(_as_words(word), np.uint64(8)) & one)
+            s += 16
     while s < samples:
         for j in range(2):
-            calls[2 * s + j] = np.int64(text[at + 2 * s + j] >> 1) - 1
-        phased[s] = text[at + 2 * s + 1] & 1
+            calls[row, 2 * s + j] = np.int64(text[at + 2 * s + j] >> 1) - 1
+        phased[row, s] = text[at + 2 * s + 1] & 1
         s += 1

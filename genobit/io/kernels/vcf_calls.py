@@ -113,6 +113,28 @@ def _write_four_bytes(
 
 
 @njit
+def _four_bytes(
+    text: NDArray[np.uint8],
+    at: int,
+    samples: int,
+    alleles: int,
+    limits: NDArray[np.uint8],
+    calls: NDArray[Any],
+    phased: NDArray[np.int8],
+    row: int,
+) -> int:
+    """Read all calls but the last of a record if each has four bytes; return how many were read."""
+    last = at + 4 * samples - 1
+    if last >= text.size or text[last] != _NEWLINE:
+        return 0
+    limits[0::4] = limits[2::4] = min(alleles - 1, 9)
+    if not _are_four_bytes(text, at, 4 * samples - 4, limits):
+        return 0
+    _write_four_bytes(text, at, samples - 1, calls[row], phased[row])
+    return samples - 1
+
+
+@njit
 def _one_call(
     text: NDArray[np.uint8],
     first: int,
@@ -159,7 +181,7 @@ def _one_call(
 
 
 @njit
-def read_calls(
+def read_calls(  # noqa: C901 - a function for each record or call would count references of arrays
     text: NDArray[np.uint8],
     columns: NDArray[np.int64],
     alleles: NDArray[np.int64],
@@ -176,89 +198,47 @@ def read_calls(
     found, limits = np.zeros(3, np.int64), np.zeros(32, np.uint8)
     calls, phased, row = rows.calls, rows.phased, 0
     for record in range(alleles.size):
-        at, field = columns[record, 8] + 1, columns[record, COLUMNS]
-        last = at + 4 * samples - 1
+        begin, field = columns[record, 8] + 1, columns[record, COLUMNS]
         alone = field == 0 and columns[record, 8] - columns[record, 7] == 3
-        first = 0
-        if (
-            alone
-            and ploidy == 2
-            and samples > 8
-            and calls.itemsize == 1
-            and last < text.size
-            and text[last] == _NEWLINE
-        ):
-            limits[0::4] = limits[2::4] = min(alleles[record] - 1, 9)
-            if _are_four_bytes(text, at, 4 * samples - 4, limits):
-                first = samples - 1
-                _write_four_bytes(text, at, first, calls[row], phased[row])
-                at = last - 3
-        status = _samples(
-            text,
-            at,
-            first,
-            record,
-            row,
-            field,
-            alleles[record],
-            samples,
-            ploidy,
-            calls,
-            phased,
-            found,
-            report,
-        )
+        sample, most = 0, alleles[record]
+        if alone and ploidy == 2 and samples > 8 and calls.itemsize == 1:
+            sample = _four_bytes(text, begin, samples, most, limits, calls, phased, row)
+            begin += 4 * sample
+        base, status, more = begin, FINE, True
+        while more:
+            word = ends(text, base)
+            while more and word != 0:
+                end = base + lowest(word)
+                word &= word - _ONE
+                more = text[end] != _NEWLINE
+                if sample == samples:
+                    status, more = MANY_SAMPLES, False
+                    break
+                place, phase = sample * ploidy, -1
+                if field == 0 and ploidy == 2:
+                    phase = _quick_call(text, begin, end, most, calls, row, place)
+                    report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2 if phase >= 0 else 0)
+                if phase < 0:
+                    status = _any_call(
+                        text, begin, end, field, most, ploidy, calls, row, place, found, report
+                    )
+                    phase = found[2]
+                if status != FINE:
+                    more = False
+                    break
+                phased[row, sample] = phase
+                sample += 1
+                begin = end + 1
+            base += PADDING
+        if status == FINE and sample < samples:
+            status = FEW_SAMPLES
         if status != FINE:
+            report[STATUS], report[RECORD], report[SAMPLE] = status, record, sample
             return
         row += 1
-        if row == rows.calls.shape[0] or record == alleles.size - 1:
+        if row == calls.shape[0] or record == alleles.size - 1:
             keep_rows(rows, record + 1, row, ploidy, report)
             row = 0
-
-
-@njit
-def _samples(
-    text: NDArray[np.uint8],
-    at: int,
-    sample: int,
-    record: int,
-    row: int,
-    field: int,
-    alleles: int,
-    samples: int,
-    ploidy: int,
-    calls: NDArray[Any],
-    phased: NDArray[np.int8],
-    found: NDArray[np.int64],
-    report: NDArray[np.int64],
-) -> int:
-    """Read the calls of a record from a sample on; return a status, which is also reported."""
-    begin, base = at, at
-    while True:
-        word = ends(text, base)
-        while word != 0:
-            end = base + lowest(word)
-            word &= word - _ONE
-            if sample == samples:
-                return _fault(report, MANY_SAMPLES, record, sample)
-            place, phase = sample * ploidy, -1
-            if field == 0 and ploidy == 2:
-                phase = _quick_call(text, begin, end, alleles, calls, row, place)
-            if phase < 0:
-                status = _any_call(
-                    text, begin, end, field, alleles, ploidy, calls, row, place, found, report
-                )
-                if status != FINE:
-                    return _fault(report, status, record, sample)
-                phase = found[2]
-            else:
-                report[MOST_PLOIDY] = max(report[MOST_PLOIDY], 2)
-            phased[row, sample] = phase
-            sample += 1
-            begin = end + 1
-            if text[end] == _NEWLINE:
-                return FINE if sample == samples else _fault(report, FEW_SAMPLES, record, sample)
-        base += PADDING
 
 
 @inlined
@@ -332,10 +312,3 @@ def judged(
     if n > ploidy:
         return PLOIDY
     return WIDE if most > 127 and itemsize == 1 else FINE
-
-
-@njit
-def _fault(report: NDArray[np.int64], status: int, record: int, sample: int) -> int:
-    """Report what ended the kernel, and where."""
-    report[STATUS], report[RECORD], report[SAMPLE] = status, record, sample
-    return status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -195,7 +195,8 @@ def spread_texts(
 
     sizes: bytes of each text, after which one byte lies.
     """
-    at, text = 0, 0
+    at: Any = 0
+    text = 0
     for record in range(counts.size):
         for k in range(starts.shape[1]):
             starts[record, k] = ends[record, k] = 0

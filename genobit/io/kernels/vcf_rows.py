@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genobit.engine.bits.pack import pack_marks_of_row, pack_row
+from genobit.engine.bits.pack import pack_marks, pack_row
 from genobit.engine.simd.jit import njit
 from genobit.io.kernels.vcf_text import LACKING, OTHERS
 
@@ -45,25 +45,25 @@ def keep_rows(rows: Rows, stop: int, n: int, ploidy: int, report: NDArray[np.int
 
     Calls of one record alone would be loaded while they are still being stored.
     """
-    calls, picked, marks, octets = rows.calls, rows.picked, rows.marks, rows.octets
-    alleles = rows.others.shape[1]
+    # numba counts references of each array that is taken from a tuple in a loop.
+    calls, phased, places, picked, marks, octets, alt, called, phase, which, others = rows
+    alleles, held = others.shape[1], report[OTHERS]
     for row in range(n):
         record = stop - n + row
-        if rows.places.size:
-            for j in range(rows.places.size):
-                marks[row, j] = rows.phased[row, rows.places[j]]
-                for h in range(ploidy):
-                    picked[row, j * ploidy + h] = calls[row, rows.places[j] * ploidy + h]
+        for j in range(places.size):
+            marks[row, j] = phased[row, places[j]]
+            for h in range(ploidy):
+                picked[row, j * ploidy + h] = calls[row, places[j] * ploidy + h]
         if picked.itemsize > 1:
             for k in range(alleles):
                 # A call of 127 is packed as one that is not plain.
                 octets[row, k] = min(picked[row, k], 127)
-        at = row * octets.shape[1]
-        other, missing = pack_row(octets, at, alleles, rows.alt, rows.called, record)
+        other, missing = pack_row(octets, row * octets.shape[1], alleles, alt, called, record)
         report[LACKING] |= missing
         if other:
-            rows.which[report[OTHERS]] = record
+            which[held] = record
             for k in range(alleles):
-                rows.others[report[OTHERS], k] = picked[row, k]
-            report[OTHERS] += 1
-        pack_marks_of_row(marks, row * marks.shape[1], rows.phase, record)
+                others[held, k] = picked[row, k]
+            held += 1
+        pack_marks(marks, row * marks.shape[1], phase, record)
+    report[OTHERS] = held

@@ -17,9 +17,11 @@ import numpy as np
 
 from genobit.data.guards.damage import named_failure
 from genobit.engine.bits.layout import unpack_bits, words_for
-from genobit.engine.bits.pack import pack_marks, pack_plain, pair_haplotypes
+from genobit.engine.bits.pack import pair_haplotypes
 from genobit.engine.bits.planes import all_called
 from genobit.io.inflate import codec
+from genobit.io.kernels.vcf_rows import Rows, keep_rows
+from genobit.io.kernels.vcf_text import ENTRIES, LACKING, OTHERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,29 +125,63 @@ class Filling:
         # Two arrays, so that the part can let go of one without a copy of the other.
         self.alt, self.called = (np.empty((rows, words), np.uint64) for _ in range(2))
         self.phase = np.empty((rows, words_for(samples)), np.uint64)
+        self._shape, self._dtype = (samples, ploidy), np.dtype(dtype)
         self._others = [(np.zeros(0, np.int64), np.zeros((0, samples, ploidy), dtype))]
         self._complete = True
 
     def put(self, first: int, calls: NDArray[Any], phased: NDArray[np.bool_]) -> None:
         """Pack the calls of the records from ``first`` on."""
         n, samples, ploidy = calls.shape
-        here = slice(first, first + n)
-        octets = np.zeros((n, 64 * self.alt.shape[1]), np.int8)
-        # A call of 127 is packed as one that is not plain.
-        octets[:, : samples * ploidy] = np.minimum(calls, 127).reshape(n, -1)
-        alt, called = self.alt[here], self.called[here]
-        _, missing = pack_plain(octets.reshape(-1), samples * ploidy, alt, called)
-        marks = np.zeros((n, 64 * self.phase.shape[1]), np.int8)
-        marks[:, :samples] = phased
-        pack_marks(marks.reshape(-1), self.phase[here])
-        rows = np.flatnonzero(((calls > 1) | (calls < -1)).any(axis=(1, 2)))
-        self.note(rows + first, calls[rows], missing=missing)
+        rows, report = self.room(first, n, n, samples, None), np.zeros(ENTRIES, np.int64)
+        rows.calls[:, : samples * ploidy] = calls.reshape(n, -1)
+        rows.phased[:, :samples] = phased
+        keep_rows(rows, n, n, ploidy, report)
+        self.kept(first, rows, report)
 
-    def note(self, rows: NDArray[np.int64], others: NDArray[Any], *, missing: bool) -> None:
-        """Hold the calls of records with other ones, and whether a call of those put is missing."""
-        self._others.append((rows, others))
-        if missing:
+    def room(
+        self, first: int, n: int, at_once: int, samples: int, chosen: NDArray[np.intp] | None
+    ) -> Rows:
+        """Return room for n records of a file from ``first`` on, ``at_once`` read at a time.
+
+        The file has so many ``samples``, of which the part has the chosen, or all.
+        """
+        (kept, ploidy), dtype = self._shape, self._dtype
+
+        def row(size: int, dtype: Any) -> NDArray[Any]:
+            return np.zeros((at_once, 64 * words_for(size)), dtype)
+
+        calls, phased = row(samples * ploidy, dtype), row(samples, np.int8)
+        picked, marks = calls, phased
+        if chosen is not None:
+            picked, marks = row(kept * ploidy, dtype), row(kept, np.int8)
+        here = slice(first, first + n)
+        return Rows(
+            calls,
+            phased,
+            np.zeros(0, np.intp) if chosen is None else chosen,
+            picked,
+            marks,
+            picked if dtype == np.int8 else row(kept * ploidy, np.int8),
+            self.alt[here],
+            self.called[here],
+            self.phase[here],
+            np.empty(n, np.int64),
+            np.empty((n, kept * ploidy), dtype),
+        )
+
+    def kept(
+        self, first: int, rows: Rows, report: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Hold what is not plain of records that were packed, and return it.
+
+        These are the records of ``rows`` with other calls, and their calls.
+        """
+        n = int(report[OTHERS])
+        which, others = rows.which[:n].copy(), rows.others[:n].copy().reshape(n, *self._shape)
+        self._others.append((which + first, others))
+        if report[LACKING]:
             self._complete = False
+        return which, others
 
     def part(self, rows: int) -> Part:
         """Return the part of the first records, all of which have been put."""

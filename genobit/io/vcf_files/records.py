@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from genobit.io.kernels.vcf_rows import Rows
     from genobit.io.vcf_files.blocks import Text
 
-LEAST_LINE = 4
-"""Bytes a record is taken to have at least; a piece with shorter ones is read in two steps."""
+USUAL_LINE = 64
+"""Bytes a record is taken to have at least; a piece with shorter ones is read in several steps."""
 EMPTY_ALLELE = "has an empty allele in REF or ALT. Correct the record."
 
 
@@ -109,7 +109,9 @@ class Format:
         n, counts = len(records), records.alleles
         buffer = np.empty(room + PADDING, np.uint8)
         # A text that needs more bits is a record of several GiB.
-        sizes = np.empty(int(counts.sum()) + n, np.uint32 if room < 2**32 else np.int64)
+        sizes: NDArray[np.integer] = np.empty(
+            int(counts.sum()) + n, np.uint32 if room < 2**32 else np.int64
+        )
         buffer = buffer[: self.copy_labels(records.text, records.where, counts, buffer, sizes)]
         if buffer.max() > 127:
             ends = np.cumsum(sizes.astype(np.int64) + 1)
@@ -144,7 +146,7 @@ def whole_records(
     that of the file.
     """
     rest: list[NDArray[np.uint8]] = []
-    held, number, place, read = 0, 0, 0, 0
+    held, number, place, read, before = 0, 0, 0, 0, 0
     for part in texts:
         data, first, stop, place, read = part.data, part.first, part.stop, part.place, part.read
         leap = min(skip, stop - first)
@@ -163,14 +165,17 @@ def whole_records(
             first -= held
         shift = place - stop
         while True:
-            starts = np.empty((stop - first) // LEAST_LINE + 1, np.int64)
+            # Room for the shortest records would take twice the bytes of the text.
+            room = max((stop - first) // USUAL_LINE, before + before // 4) + 1
+            starts = np.empty(room, np.int64)
             n, end = form.split(data, first, stop, starts)
             if n:
                 starts = starts[:n].copy()
                 numbers = np.arange(number + 1, number + n + 1) * counted
                 yield Records(data, starts, np.append(starts[1:], end), shift, numbers), read
                 number += n
-            if end == first or n < (stop - first) // LEAST_LINE + 1:
+            before = max(n, before)
+            if end == first or n < room:
                 break
             first = end
         rest, held = [data[end:stop].copy()], stop - end

@@ -6,7 +6,6 @@ import os
 from collections import deque
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -14,8 +13,7 @@ import numpy as np
 from genobit.engine.bits.layout import words_for
 from genobit.engine.progress import bar
 from genobit.io.kernels import vcf_text
-from genobit.io.kernels.vcf_rows import Rows
-from genobit.io.kernels.vcf_text import LACKING, MOST_PLOIDY, OTHERS, SHORT, STATUS
+from genobit.io.kernels.vcf_text import MOST_PLOIDY, SHORT, STATUS
 from genobit.io.vcf_files.bcf_format import BcfFormat
 from genobit.io.vcf_files.blocks import Blocks, texts
 from genobit.io.vcf_files.header import Header
@@ -279,40 +277,11 @@ def read_calls(
     Returns the report of the kernel, the records that have other calls than -1, 0 and 1, and
     these calls.
     """
-    n, alleles = len(records), shape.kept * shape.ploidy
     width = 64 * words_for(shape.samples * shape.ploidy)
-    at_once = max(1, min(n, _ROOM // max(1, width)))
-    room = partial(_room, at_once)
-    calls, phased = room(shape.samples * shape.ploidy, shape.dtype), room(shape.samples, np.int8)
-    places, picked, marks = np.zeros(0, np.intp), calls, phased
-    if shape.chosen is not None:
-        places = shape.chosen
-        picked, marks = room(alleles, shape.dtype), room(places.size, np.int8)
-    here = slice(first, first + n)
-    rows = Rows(
-        calls,
-        phased,
-        places,
-        picked,
-        marks,
-        picked if shape.dtype == np.int8 else room(alleles, np.int8),
-        filling.alt[here],
-        filling.called[here],
-        filling.phase[here],
-        np.empty(n, np.int64),
-        np.empty((n, alleles), shape.dtype),
-    )
+    at_once = max(1, min(len(records), _ROOM // max(1, width)))
+    rows = filling.room(first, len(records), at_once, shape.samples, shape.chosen)
     report = form.calls(records, shape.ploidy, rows)
-    k = int(report[OTHERS])
-    which = rows.which[:k]
-    others = rows.others[:k].copy().reshape(k, shape.kept, shape.ploidy)
-    filling.note(which + first, others, missing=bool(report[LACKING]))
-    return report, which, others
-
-
-def _room(rows: int, n: int, dtype: Any) -> NDArray[Any]:
-    """Return room for rows of n values, with zeros up to a whole word of bits."""
-    return np.zeros((rows, 64 * words_for(n)), dtype)
+    return report, *filling.kept(first, rows, report)
 
 
 def is_haploid(calls: NDArray[Any]) -> NDArray[np.bool_]:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,31 +54,36 @@ def test_pack_haplotypes__equals_the_definition(
     np.testing.assert_array_equal(out[1], words_of(~np.isnan(h)))
 
 
-def to_words(calls: Any) -> Any:
-    """Rows of calls, each with zeros up to a whole word, one after another."""
+def pack_rows(calls: np.ndarray, out: np.ndarray) -> tuple[bool, bool]:
+    """Pack rows of calls, each with zeros up to a whole word; return what `pack_row` finds."""
     rows = calls.reshape(len(calls), -1)
-    return np.pad(rows, ((0, 0), (0, -rows.shape[1] % 64))).reshape(-1)
+    padded = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 64)))
+    found = [
+        pack.pack_row(padded.reshape(-1), i * padded.shape[1], rows.shape[1], *out, i)
+        for i in range(len(rows))
+    ]
+    return tuple(np.any(found, axis=0).tolist())
 
 
 @given(seeds, st.sampled_from(TAILS), missing, st.sampled_from([1, 2, 3]))
-def test_pack_plain__equals_the_definition(
+def test_pack_row__equals_the_definition(
     seed: int, samples: int, absent: float, ploidy: int
 ) -> None:
     calls = random_calls(seed, 3, samples, missing=absent, ploidy=ploidy)
     n = samples * ploidy
     out = np.full((2, 3, -(-n // 64)), ~np.uint64(0))
-    assert pack.pack_plain(to_words(calls), n, *out) == (False, (calls < 0).any())
+    assert pack_rows(calls, out) == (False, (calls < 0).any())
     h = haplotypes(calls)
     np.testing.assert_array_equal(out[0], words_of(h == 1))
     np.testing.assert_array_equal(out[1], words_of(~np.isnan(h)))
 
 
 @given(st.sampled_from(TAILS), st.data(), st.sampled_from([-2, 2, 127]))
-def test_pack_plain__finds_any_other_call(n: int, data: st.DataObject, other: int) -> None:
+def test_pack_row__finds_any_other_call(n: int, data: st.DataObject, other: int) -> None:
     calls = np.zeros((2, n), np.int8)
     calls[data.draw(st.integers(0, 1)), data.draw(st.integers(0, n - 1))] = other
     out = np.empty((2, 2, -(-n // 64)), np.uint64)
-    assert pack.pack_plain(to_words(calls), n, *out) == (True, other < 0)
+    assert pack_rows(calls, out) == (True, other < 0)
 
 
 @given(seeds, st.sampled_from(TAILS), st.integers(1, 3))
