@@ -138,9 +138,8 @@ def stack_of(planes: Sequence[da.Array]) -> da.Array | None:
     keywords = [make.keywords for make in makes if isinstance(make, partial) and make.func is _view]
     stacks = {found["stack"] for found in keywords}
     alone = all(found["together"] == 1 for found in keywords)
-    if [found["k"] for found in keywords] != list(range(len(planes))) or len(stacks) != 1:
-        return None
-    if not alone:
+    in_order = [found["k"] for found in keywords] == list(range(len(planes)))
+    if not (in_order and alone and len(stacks) == 1):
         return None
     (name,) = stacks
     return da.Array(planes[0].dask, name, ((len(planes),), *planes[0].chunks), planes[0].dtype)
