@@ -61,6 +61,36 @@ def test_pack_calls__packs_each_chunk_once_for_all_planes(
     assert sorted(seen) == sorted([(64, 70, 2)] * 3 + [(8, 70, 2)])
 
 
+class Counts:
+    """A file of dosages, which lists the rows that it was asked for."""
+
+    def __init__(self, calls: np.ndarray) -> None:
+        g = dosages(calls)
+        self.n_variants, self.n_samples, self.asked = *g.shape, []
+        self.rows = np.stack([words_of(x) for x in (g >= 1, g == 2, ~np.isnan(g))])
+
+    def part(self, start: int, stop: int) -> Counts:
+        return self
+
+    def planes(self, start: int, stop: int) -> np.ndarray:
+        self.asked.append((start, stop))
+        return self.rows[:, start:stop]
+
+
+@pytest.mark.parametrize(("octets", "reads"), [(0, 4), (2 * 64 * 48, 2), (2**20, 1)])
+def test_pack_file__chunks_of_few_samples_share_a_task(
+    octets: int, reads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Counts(random_calls(4, 200, 70, missing=0.1))
+    monkeypatch.setattr(packing, "_TOGETHER_BYTES", octets)
+    planes = packing.pack_file(file, "mark", Layout("dosage", "variants", 70, 1), 64)
+    assert {plane.chunks[0] for plane in planes.values()} == {(64, 64, 64, 8)}
+    found = dask.compute(*planes.values(), scheduler="sync")
+    np.testing.assert_array_equal(found, file.rows)
+    assert len(file.asked) == reads
+    assert (packing.stack_of(list(planes.values())) is None) == (reads < 4)
+
+
 def test_row_chunk__is_whole_words_and_fits_memory() -> None:
     for size in (1, 63, 64, 1000, 2048):
         with set_options(chunk_rows=size):
