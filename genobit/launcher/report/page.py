@@ -89,12 +89,16 @@ def _picture(plot: Any, name: str) -> str:
 
     from genobit.visual.figure import drawn
     from genobit.visual.plot_options import on_screen
+    from genobit.visual.style import WIDTH
     from genobit.visual.theming import theme
 
     model = drawn(on_screen(plot))
-    for figure in model.select({"type": Plot}):
-        figure.update(frame_width=None, width=None, sizing_mode="stretch_width")
-    model.sizing_mode = "stretch_width"
+    figures = list(model.select({"type": Plot}))
+    # Matrices and trees keep their shape, and tracks follow the page.
+    if all((figure.frame_width or WIDTH) >= WIDTH for figure in figures):
+        for figure in figures:
+            figure.update(frame_width=None, width=None, sizing_mode="stretch_width")
+        model.sizing_mode = "stretch_width"
     # "</script>" in a label would end the script, and "<!--" would hide its end.
     text = json.dumps(json_item(model, theme=theme())).replace("<", "\\u003c")
     held = f'<script type="application/json">{text}</script>'
