@@ -9,6 +9,7 @@ import numpy as np
 from genobit.data.contigs import contigs_of
 from genobit.data.labels import text
 from genobit.visual.picture.plain import Places
+from genobit.visual.style import contigs_in_words
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,7 +51,7 @@ def places(
         contigs = [str(found.names[number]) for number in used[order]] or [""]
     names = _names(data, f"{prefix}variant_id", position, contigs, contig)
     if len(contigs) < 2:
-        label = f"position on contig {contigs[0]} (Mb)" if contigs[0] else "position (Mb)"
+        label = f"position on {contigs_in_words(contigs)} (Mb)" if contigs[0] else "position (Mb)"
         return Places(position / 1e6, names, contig, label)
     low = np.array([position[contig == k].min() for k in range(len(contigs))]) / 1e6
     span = np.array([position[contig == k].max() for k in range(len(contigs))]) / 1e6 - low

@@ -11,6 +11,7 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import CustomJSHover, HoverTool
 
+from genobit.data.contigs import chromosome
 from genobit.visual.tokens import LIGHT, OTHER_GROUP, Ramp, ramp
 
 if TYPE_CHECKING:
@@ -127,17 +128,31 @@ def megabases(position: float, span: float) -> str:
     return f"{position / 1e6:.{digits}f}"
 
 
+def contigs_in_words(names: Sequence[str]) -> str:
+    """Return the names of contigs for a figure: "chromosome" if all of them are such.
+
+    Examples
+    --------
+    >>> contigs_in_words(["chr2"]), contigs_in_words(["X", "Y"]), contigs_in_words(["NW_0012"])
+    ('chromosome 2', 'chromosomes X, Y', 'contig NW_0012')
+    """
+    bare = [chromosome(name) for name in names]
+    known = all(name.isdigit() or name in {"X", "Y", "XY", "MT", "Z", "W"} for name in bare)
+    kind = f"{'chromosome' if known else 'contig'}{'s' * (len(names) != 1)}"
+    return f"{kind} {', '.join(bare if known else names)}"
+
+
 def window_in_words(contig: str, positions: Sequence[int] | np.ndarray) -> str:
     """Return the range of `positions` as text for a title.
 
     Examples
     --------
     >>> window_in_words("2", [136_000_000, 136_900_000])
-    'contig 2: 136.000–136.900 Mb'
+    'chromosome 2: 136.000–136.900 Mb'
     """
     first, last = float(np.min(positions)), float(np.max(positions))
     span = last - first
-    place = f"contig {contig}: " if contig else ""
+    place = f"{contigs_in_words([contig])}: " if contig else ""
     return f"{place}{megabases(first, span)}–{megabases(last, span)} Mb"
 
 

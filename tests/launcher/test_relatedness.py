@@ -82,7 +82,7 @@ def test_a_key_of_long_names_takes_no_room_of_the_panels(
 def test_other_contigs_are_left_out_of_all_panels_and_counted() -> None:
     ds = cohort()
     text = words(page_of(relatedness(ds, colour_by="population"), 180))
-    assert "10 variants of contig X left out" in text
+    assert "10 variants of chromosome X left out" in text
     assert "24 samples, 290 variants" in text
     same = words(page_of(relatedness(ds.isel(variants=slice(290))), 180))
     degrees = [t for t in text if "degree" in t or "unrelated" in t]
@@ -151,7 +151,7 @@ def test_hapmap(shared_data: Path) -> None:
         "CEU  (92)",
         "HCB + JPT  (94)",
         "279 samples, 8,723 variants",
-        "365 variants of contig 23 left out",
+        "365 variants of chromosome 23 left out",
         "HCB",
         "JPT",
     ):

@@ -8,11 +8,11 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from genobit.data.contigs import chromosome
 from genobit.ld.plots.paper_map import cased
 from genobit.ld.plots.region_layout import BAR, LANE, GeneLanes, Tracks
 from genobit.visual.paper.page import panel, size_of
 from genobit.visual.paper.texts import hinted_width
+from genobit.visual.style import contigs_in_words
 from genobit.visual.tokens import (
     AXIS_PT,
     BASE_PT,
@@ -163,8 +163,5 @@ def name_positions(axes: Axes, contig: str, start: float, end: float) -> None:
     room = size_of(axes)[0] / (hinted_width(f"{end / 1e6:.{digits}f}") + 2.0)
     axes.xaxis.set_major_locator(MaxNLocator(int(np.clip(room, 1, 7)), steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.{digits}f}"))
-    bare = chromosome(contig)
-    kind = "chromosome" if bare.isdigit() or bare in {"X", "Y", "MT", "Z", "W"} else "contig"
-    name = bare if kind == "chromosome" else contig
-    where = f" on {kind} {name}" if name else ""
+    where = f" on {contigs_in_words([contig])}" if contig else ""
     axes.set_xlabel(f"Position{where} (Mb)")

@@ -11,7 +11,7 @@ from genobit.data.contigs import contigs_of
 from genobit.data.labels import text
 from genobit.io.genes import genes_in
 from genobit.visual.differences import scale_with
-from genobit.visual.style import Scale, scale_of
+from genobit.visual.style import Scale, contigs_in_words, scale_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ def contig_name(result: xr.DataArray, side: int) -> str:
 def axis_label(result: xr.DataArray, side: int, axis: Axis) -> str:
     """Return the label of an axis along the chromosome."""
     contig = contig_name(result, side)
-    place = f"position on contig {contig} (Mb)" if contig else "position (Mb)"
+    place = f"position on {contigs_in_words([contig])} (Mb)" if contig else "position (Mb)"
     return place if axis == "position" else f"{place}, variants evenly spaced"
 
 

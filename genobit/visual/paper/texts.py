@@ -12,7 +12,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 from genobit.visual.paper.page import INCH, family, shows, style
-from genobit.visual.style import number, printable
+from genobit.visual.style import contigs_in_words, number, printable
 from genobit.visual.tokens import BASE_PT, LIGHT, NOTE_PT, luminance
 
 if TYPE_CHECKING:
@@ -154,14 +154,13 @@ def left_out(attrs: Mapping[str, Any]) -> list[str]:
     Examples
     --------
     >>> left_out({"variants_left_out": 365, "contigs_left_out": "23"})
-    ['365 variants of contig 23 left out']
+    ['365 variants of chromosome 23 left out']
     """
     count = int(attrs.get("variants_left_out", 0))
     if not count:
         return []
     names = str(attrs["contigs_left_out"]).split(", ")
-    where = f"contigs {', '.join(names)}" if len(names) < 5 else f"{len(names)} contigs"
-    where = f"contig {names[0]}" if len(names) == 1 else where
+    where = contigs_in_words(names) if len(names) < 5 else f"{len(names)} contigs"
     return [f"{number(count, 'variant')} of {where} left out"]
 
 

@@ -145,7 +145,7 @@ def test_samples_without_values_are_last_and_counted() -> None:
 def test_what_is_left_out_is_on_the_picture() -> None:
     grm = matrix({"A": 4})
     grm.attrs |= {"variants_left_out": 365, "contigs_left_out": "23"}
-    assert "365 variants of contig 23 left out" in texts(drawn(grm)[0])
+    assert "365 variants of chromosome 23 left out" in texts(drawn(grm)[0])
 
 
 @pytest.mark.parametrize("width", [90, 180])

@@ -129,7 +129,7 @@ def test_texts_say_what_is_left_out() -> None:
     written = [text.get_text() for text in figure.axes[0].texts]
     assert written == [
         "80 samples, 3 without scores; 99 variants",
-        "12 variants of contigs X, Y left out",
+        "12 variants of chromosomes X, Y left out",
     ]
     assert len(figure.axes[0].child_axes[0].collections[0].get_offsets()) == 77
 
