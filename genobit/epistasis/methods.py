@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from genobit.data import model, result_labels
+from genobit.data import labels, model, result_labels
 from genobit.data.analysis import DatasetMethods
 from genobit.engine.progress import warn, warn_stopped
 
@@ -121,8 +121,9 @@ class EpistasisMethods(DatasetMethods):
             Dataset of the best combinations, best first, in memory. Its dimensions are ``rank``,
             ``order``, ``cell`` and ``class``. The 3^order cells are the joint genotypes of the
             members; the genotype of the last member changes fastest. Labels of the variants have
-            dimensions (rank, order). Labels that are named like variables of the result get the
-            prefix ``variant_``: a label ``p`` becomes ``variant_p``. The variables are:
+            dimensions (rank, order), and ``variant_allele`` has (rank, order, alleles). Labels that
+            are named like variables of the result get the prefix ``variant_``: a label ``p``
+            becomes ``variant_p``. The variables are:
 
             - ``variants`` (rank, order): positions along the variants, ascending
             - ``mi``, ``g``, except with "f", "linear" and "logistic": mutual information in nats,
@@ -319,6 +320,9 @@ def _coordinates(
         while free in taken or free in coords:
             free = f"variant_{free}"
         coords[free] = ((RANK, ORDER), np.asarray(label.values)[members], label.attrs)
+    if model.VARIANTS in getattr(ds.get(model.VARIANT_ALLELE), "dims", ()):
+        alleles = labels.allele_names(ds)[members]
+        coords[model.VARIANT_ALLELE] = ((RANK, ORDER, "alleles"), alleles)
     order = members.shape[1]
     genotypes = np.indices((3,) * order, np.int8).reshape(order, -1).T
     coords["genotype"] = (

@@ -154,11 +154,29 @@ class Ranked:
             return ""
         return str(self.result.attrs.get("phenotype", "trait"))
 
-    def penetrance(self, rank: int, of_class: int = -1) -> Cells:
+    @cached_property
+    def shown(self) -> slice:
+        """Genotypes that pictures show: from the first with a sample to the last.
+
+        A backcross, for example, has two.
+        """
+        if "cells" not in self.result or not self.size:
+            return slice(0, GENOTYPES)
+        n = self.result["cells"].transpose("rank", "cell", "class").values.sum(axis=(0, 2))
+        seen = np.stack(np.nonzero(n.reshape((GENOTYPES,) * self.order)))
+        return slice(int(seen.min()), int(seen.max()) + 1) if seen.size else slice(0, GENOTYPES)
+
+    @property
+    def levels(self) -> int:
+        """Number of genotypes that pictures show."""
+        return self.shown.stop - self.shown.start
+
+    def penetrance(self, rank: int, of_class: int = -1, *, whole: bool = False) -> Cells:
         """Return the share of a class, or the mean of the trait, in every cell of a combination.
 
         ``rank`` counts from 0. The default class is the last one: the cases of two classes. The
-        arrays are (3,) * order. Raises ValueError if the result has no cells.
+        arrays are (levels,) * order, and (3,) * order if ``whole``. Raises ValueError if the result
+        has no cells.
         """
         if "cells" not in self.result:
             raise ValueError(
@@ -167,14 +185,19 @@ class Ranked:
             )
         cells = self.result["cells"].transpose("rank", "cell", "class").values[rank]
         shape = (GENOTYPES,) * self.order
-        n = cells.sum(axis=1).reshape(shape)
+        here = (slice(None) if whole else self.shown,) * self.order
+        n = cells.sum(axis=1).reshape(shape)[here]
         if self.trait:
             means = self.result["cell_mean"].transpose("rank", "cell").values[rank]
-            return Cells(n, np.where(n > 0, means.reshape(shape), np.nan))
-        return Cells.of_class(cells[:, of_class].reshape(shape), n)
+            return Cells(n, np.where(n > 0, means.reshape(shape)[here], np.nan))
+        return Cells.of_class(cells[:, of_class].reshape(shape)[here], n)
+
+    def labels(self, rank: int, member: int) -> list[str]:
+        """Return the genotypes of a member that pictures show, as `genotypes` does."""
+        return self.genotypes(rank, member)[self.shown]
 
     def genotypes(self, rank: int, member: int) -> list[str]:
-        """Return the genotypes of a member as text: alleles, or copies of the counted allele."""
+        """Return all genotypes of a member as text: alleles, or copies of the counted allele."""
         if self.alleles is None or not all(self.alleles[rank, member]):
             return ["0", "1", "2"]
         other, counted = (
@@ -215,7 +238,7 @@ class Ranked:
 
     def cell_table(self, rank: int) -> pd.DataFrame:
         """Return a table of the cells of a combination: genotypes, and samples of each class."""
-        cells = self.penetrance(rank)
+        cells = self.penetrance(rank, whole=True)
         genotypes = np.indices(cells.n.shape).reshape(self.order, -1)
         columns: dict[str, np.ndarray] = {}
         for member, copies in enumerate(genotypes):
@@ -225,7 +248,7 @@ class Ranked:
                 name = f"{name} ({member})"
             columns[name] = named[copies]
         for k, name in enumerate(self.classes):
-            found = self.penetrance(rank, k)
+            found = self.penetrance(rank, k, whole=True)
             columns[f"n {name}"] = np.asarray(found.count).ravel()
             columns[f"share {name}"] = found.value.ravel()
         if self.trait:

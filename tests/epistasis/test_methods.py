@@ -15,6 +15,7 @@ import xarray as xr
 import genobit as gb
 from genobit.data.columns import values as plain
 from genobit.epistasis import phenotypes, search
+from genobit.epistasis.result import ranked
 from tests.helpers.cohorts import cohort, random_calls
 
 CASE = np.arange(60) % 2
@@ -39,6 +40,19 @@ def test_labels__with_names_of_the_results_own_are_kept_beside_them() -> None:
         assert top[name].values.tolist() == members
     labels = {tuple(top[name].values.ravel()) for name in top.coords if "variant_p" in str(name)}
     assert labels >= {tuple(np.ravel(members)), tuple(np.ravel(members) + 10)}
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_alleles_of_the_members_are_in_the_result(packed: bool) -> None:
+    alleles = np.array([[f"A{k}", f"C{k}"] for k in range(6)], object)
+    ds = data().assign(variant_allele=(("variants", "alleles"), alleles))
+    top = (ds.genobit.pack() if packed else ds).genobit.epistasis(CASE, top=3)
+    assert top["variant_allele"].dims == ("rank", "order", "alleles")
+    assert top["variant_allele"].values.tolist() == alleles[top["variants"].values].tolist()
+    (first, *_), *_ = top["variants"].values.tolist()
+    assert ranked(top).genotypes(0, 0)[1] == f"A{first}/C{first}"
+    bare = data().drop_vars("variant_allele").genobit.epistasis(CASE, top=3)
+    assert "variant_allele" not in bare.coords
 
 
 def test_numbers_of_numpy__are_whole_numbers_and_ask_the_same(tmp_path: Path) -> None:

@@ -186,12 +186,14 @@ class TestPenetrance:
         result = made(order)
         picture = penetrance_heatmap(result, 1, ds=variants)
         filled, empty = picture.Rectangles.Cells, picture.Rectangles.Empty
-        assert len(filled) + len(empty) == 3**order
+        # Of a single member, no sample has the last genotype, which takes no place.
+        drawn = 2 if order == 1 else 3**order
+        assert len(filled) + len(empty) == drawn
         assert filled["n"].sum() == result["n"].values[1]
         assert (empty["n"] == 0).all()
-        assert len(empty) >= 1
+        assert len(empty) >= (order > 1)
         corners = np.concatenate([part.array(["x0", "y0"]) for part in (filled, empty)])
-        assert len(np.unique(corners, axis=0)) == 3**order
+        assert len(np.unique(corners, axis=0)) == drawn
         hv.render(picture)
 
     def test_place_and_text_of_a_cell(self, variants):
@@ -243,7 +245,8 @@ class TestPenetrance:
     def test_marginals(self, order):
         picture = marginal_effects(made(order))
         bars = picture.Rectangles.Marginals
-        assert len(bars) == 3 * order
+        # Of a single member, no sample has the last genotype.
+        assert len(bars) == (2 if order == 1 else 3) * order
         assert bars["n"].sum() == order * made(order)["n"].values[0]
         hv.render(picture)
 

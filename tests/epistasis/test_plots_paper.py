@@ -18,11 +18,12 @@ from matplotlib.figure import Figure as Page
 import genobit  # noqa: F401  the accessor
 from genobit.epistasis.plots.arcs import HEIGHT, arcs, draw_arcs
 from genobit.epistasis.plots.kinds import RESULTS
+from genobit.epistasis.plots.marginals import draw_marginals
 from genobit.epistasis.plots.paper_arcs import arcs_of, paper_arcs
 from genobit.epistasis.plots.paper_penetrance import paper_penetrance
 from genobit.epistasis.plots.paper_permutations import arranged, paper_permutations
 from genobit.epistasis.plots.paper_ranking import paper_ranking
-from genobit.epistasis.plots.penetrance import SCALE, _colour_bar, limits_of, scaled
+from genobit.epistasis.plots.penetrance import SCALE, _colour_bar, draw_cells, limits_of, scaled
 from genobit.epistasis.plots.ranking import ALPHA, threshold_of
 from genobit.epistasis.result import Cells, ranked
 from genobit.epistasis.search import familywise
@@ -120,6 +121,31 @@ class TestPenetrance:
         assert image.get_clim() == (-1, 1)
         assert {"0.00", "0.10 (all)", "0.50"} <= set(words(figure))
         assert overlapping(figure) == []
+
+    @pytest.mark.parametrize("order", [1, 2, 3, 4])
+    @pytest.mark.parametrize("kept", [slice(0, 2), slice(1, 3), slice(0, 3)])
+    def test_genotypes_that_no_sample_has_are_not_drawn(self, order: int, kept: slice) -> None:
+        result = made(order)
+        cells = np.ones((len(result["rank"]), *(3,) * order, 2), "i4")
+        here = (slice(None), *[kept] * order)
+        cells[here] = np.random.default_rng(0).integers(5, 60, cells[here].shape)
+        outside = np.ones(cells.shape, bool)
+        outside[here] = False
+        cells[outside] = 0
+        result["cells"] = ("rank", "cell", "class"), cells.reshape(len(cells), -1, 2)
+        found, levels = ranked(result), kept.stop - kept.start
+        assert found.labels(0, 0) == ["0", "1", "2"][kept]
+        figure = page_of(paper_penetrance(result, 0), 180)
+        assert overlapping(figure) == []
+        sums = {1: 1, 2: 2 * levels + 1}.get(order, 0)
+        assert len(collection(figure, "_cells").get_paths()) == levels**order + sums
+        picture = draw_cells(found, 0)
+        assert len(picture.Rectangles.Cells) == levels**order
+        assert not len(picture.Rectangles.Empty)
+        assert len(draw_marginals(found, 0).Rectangles.Marginals) == levels * order
+        # Files have all genotypes.
+        assert len(found.cell_table(0)) == 3**order
+        assert found.cell_table(0)["n"].sum() == cells[0].sum()
 
     def test_texts_have_the_contrast_that_their_cell_allows(self) -> None:
         for shade in palette(SCALE):

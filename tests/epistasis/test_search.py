@@ -285,9 +285,10 @@ def test_epistasis__labels_members() -> None:
         case=("samples", np.where(np.arange(80) % 2, "ill", "well").astype(object))
     )
     top = ds.genobit.epistasis("case", order=3, top=4)
-    assert dict(top.sizes) == {"rank": 4, "order": 3, "cell": 27, "class": 2}
+    assert dict(top.sizes) == {"rank": 4, "order": 3, "cell": 27, "class": 2, "alleles": 2}
     np.testing.assert_array_equal(top.variant_id, ds.variant_id.values[top.variants])
     np.testing.assert_array_equal(top.variant_position, ds.variant_position.values[top.variants])
+    np.testing.assert_array_equal(top.variant_allele, ds.variant_allele.values[top.variants])
     assert top["class"].values.tolist() == ["ill", "well"]
     assert top.genotype.values[5].tolist() == [0, 1, 2]
     contig = ds.contig_id.values[ds.variant_contig.values]

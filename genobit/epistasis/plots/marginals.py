@@ -8,7 +8,7 @@ import holoviews as hv
 import numpy as np
 
 from genobit.epistasis.plots.penetrance import cell_hover, quantity, short_name
-from genobit.epistasis.result import GENOTYPES, Cells, Ranked, ranked
+from genobit.epistasis.result import Cells, Ranked, ranked
 from genobit.visual.placing import text_width
 from genobit.visual.style import few_marks, plain_frame
 from genobit.visual.tokens import LIGHT, OTHER_GROUP
@@ -74,16 +74,17 @@ def draw_marginals(
     cells = found.penetrance(rank, of_class)
     overall = cells.overall
     members_of = [cells.by(member) for member in range(found.order)]
-    start = np.repeat(np.arange(found.order) * (GENOTYPES + _APART), GENOTYPES)
-    x = start + np.tile(np.arange(GENOTYPES), found.order)
+    levels = found.levels
+    start = np.repeat(np.arange(found.order) * (levels + _APART), levels)
+    x = start + np.tile(np.arange(levels), found.order)
     whole = Cells(
         np.concatenate([part.n for part in members_of]),
         np.concatenate([part.value for part in members_of]),
         None if cells.count is None else np.concatenate([part.count for part in members_of]),
     )
     value = np.nan_to_num(whole.value)
-    names = np.concatenate([found.genotypes(rank, member) for member in range(found.order)])
-    members = np.repeat(found.names[rank], GENOTYPES)
+    names = np.concatenate([found.labels(rank, member) for member in range(found.order)])
+    members = np.repeat(found.names[rank], levels)
     genotypes = [f"{a} {b}" for a, b in zip(members, names, strict=True)]
     columns = {"x0": x - 0.42, "y0": 0 * x, "x1": x + 0.42, "y1": value}
     columns |= {
@@ -128,7 +129,7 @@ def _written(texts: list[str], names: np.ndarray, order: int, most: float) -> tu
 
     Texts that need more than ``most`` pixels are empty.
     """
-    steps = order * (GENOTYPES + _APART) - _APART - 1 + 2 * _BESIDE
+    steps = len(names) + (order - 1) * _APART - 1 + 2 * _BESIDE
     width = min(max(240, min(200 * order, 900)), most)
     if _longest(texts) > width / steps:
         texts = [text.replace(" / ", " /\n").replace(" = ", " =\n") for text in texts]
@@ -151,12 +152,14 @@ def _marginal_frame(
     overall: float,
     width: int,
 ) -> dict[str, Any]:
-    x, names = bars
+    (x, names), levels = bars, found.levels
     # The name of the member is below its middle genotype.
     ticks = [
         (
             float(at),
-            f"{name}\n{short_name(found, rank, k // GENOTYPES)}" if k % GENOTYPES == 1 else name,
+            f"{name}\n{short_name(found, rank, k // levels)}"
+            if k % levels == levels // 2
+            else name,
         )
         for k, (at, name) in enumerate(zip(x, names, strict=True))
     ]

@@ -10,7 +10,7 @@ from matplotlib.collections import PolyCollection
 
 from genobit.epistasis.plots.paper_grid import LINE, TWO_LINES, Layout
 from genobit.epistasis.plots.penetrance import ENOUGH, inks_of, scaled, shades_of
-from genobit.epistasis.result import GENOTYPES, Cells, Ranked
+from genobit.epistasis.result import Cells, Ranked
 from genobit.visual.paper.texts import fitted, text_size, write_text
 from genobit.visual.style import three_digits
 from genobit.visual.tokens import HAIRLINE_PT, LETTER_PT, LIGHT, NOTE_PT, TITLE_PT
@@ -110,21 +110,21 @@ class CellGrid:
         grid, order = layout.grid, found.order
         bottom = self.top + grid.down * layout.high
         member = min(order - 1, 1)
-        for k, name in enumerate(found.genotypes(rank, member)):
+        for k, name in enumerate(found.labels(rank, member)):
             for x in np.unique(_along(grid.x, member, k)):
                 self._column(axes, float(x), name, bottom)
         if grid.total_x is not None:
             self._column(axes, grid.total_x, "any", bottom)
-        self._name(axes, member, (GENOTYPES / 2 if order < 3 else grid.across / 2), bottom)
+        self._name(axes, member, (found.levels / 2 if order < 3 else grid.across / 2), bottom)
         if order == 1:
             return
         edge = self.left - 1.0
-        for k, name in enumerate(found.genotypes(rank, 0)):
+        for k, name in enumerate(found.labels(rank, 0)):
             for y in np.unique(_along(grid.y, 0, k)):
                 write_text(axes, edge, self._at(0, y + 0.5)[1], name, ha="right")
         if grid.total_y is not None:
             write_text(axes, edge, self._at(0, grid.total_y + 0.5)[1], "any", ha="right")
-        tall = (GENOTYPES if order < 4 else grid.down) * layout.high
+        tall = (found.levels if order < 4 else grid.down) * layout.high
         turned = {"rotation": 90, "ha": "center", "color": LIGHT.ink}
         x = self.left - layout.left + LINE / 2
         write_text(axes, x, self.top + tall / 2, fitted(str(found.names[rank, 0]), tall), **turned)
@@ -144,10 +144,10 @@ class CellGrid:
         found, rank, grid = self.found, self.rank, self.layout.grid
         if found.order > 2:
             name = str(found.names[rank, 2])
-            for k, text in enumerate(found.genotypes(rank, 2)):
-                x = float(np.min(_along(grid.x, 2, k))) + GENOTYPES / 2
+            for k, text in enumerate(found.labels(rank, 2)):
+                x = float(np.min(_along(grid.x, 2, k))) + found.levels / 2
                 words = f"{name} {text}"
-                wide = GENOTYPES * self.layout.wide
+                wide = found.levels * self.layout.wide
                 if text_size(words)[0] > wide:
                     short = fitted(name, wide - text_size(f" {text}")[0])
                     words = f"{short} {text}"
@@ -155,8 +155,8 @@ class CellGrid:
         if found.order > 3:
             right = self.left + grid.across * self.layout.wide
             name = fitted(str(found.names[rank, 3]), grid.down * self.layout.high)
-            for k, text in enumerate(found.genotypes(rank, 3)):
-                y = float(np.min(_along(grid.y, 3, k))) + GENOTYPES / 2
+            for k, text in enumerate(found.labels(rank, 3)):
+                y = float(np.min(_along(grid.y, 3, k))) + found.levels / 2
                 write_text(axes, right + 1.0, self._at(0, y)[1], text)
             x = right + self.sides[1] - LINE / 2
             y = self._at(0, grid.down / 2)[1]
@@ -190,7 +190,7 @@ def sums_of(cells: Cells) -> list[Cells]:
 
 
 def _sum_places(layout: Layout) -> list[tuple[np.ndarray | float, np.ndarray | float]]:
-    grid, along = layout.grid, np.arange(GENOTYPES, dtype="f8")
+    grid, along = layout.grid, np.arange(len(layout.grid.x), dtype="f8")
     if grid.total_x is None:
         return []
     if grid.total_y is None:

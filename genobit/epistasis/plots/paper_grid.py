@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from genobit.epistasis.result import GENOTYPES
-
 #: Gap between two panels, and between a panel and its margin of sums, in cells.
 GAP, _APART = 0.4, 0.2
 #: Height of a line of text, and of the two lines of a title, in millimetres.
@@ -26,7 +24,7 @@ _BETWEEN = 6.0
 class Grid:
     """Offsets of the cells of one combination, in cells from its upper left corner.
 
-    `x` and `y`, (3,) * order, are those of the cells. `total_x` and `total_y` are those of the
+    `x` and `y`, (levels,) * order, are those of the cells. `total_x` and `total_y` are those of the
     sums over the rows and over the columns, None if the grid has none.
     """
 
@@ -38,22 +36,23 @@ class Grid:
     down: float
 
 
-def grid_of(order: int) -> Grid:
+def grid_of(shape: tuple[int, ...]) -> Grid:
     """Return the grid of a combination; one of two members has sums at its edges.
 
     Examples
     --------
-    >>> grid_of(2).across, grid_of(3).down
+    >>> grid_of((3, 3)).across, grid_of((3, 3, 3)).down
     (4.2, 3.0)
     """
-    genotypes = np.indices((GENOTYPES,) * order).astype("f8")
-    step = GENOTYPES + GAP
+    order, levels = len(shape), shape[0]
+    genotypes = np.indices(shape).astype("f8")
+    step = levels + GAP
     if order == 1:
-        sums = GENOTYPES + _APART
+        sums = levels + _APART
         return Grid(genotypes[0], 0 * genotypes[0], sums, None, sums + 1, 1.0)
     x = genotypes[1] + (step * genotypes[2] if order > 2 else 0)
     y = genotypes[0] + (step * genotypes[3] if order > 3 else 0)
-    sums = GENOTYPES + _APART if order == 2 else 0.0
+    sums = levels + _APART if order == 2 else 0.0
     across, down = (float(side.max()) + 1 for side in (x, y))
     if order == 2:
         return Grid(x, y, sums, sums, sums + 1, sums + 1)
@@ -95,7 +94,11 @@ class Layout:
 
 
 def lay_out(
-    count: int, order: int, sides: tuple[float, float], needed: float, room: tuple[float, float]
+    count: int,
+    shape: tuple[int, ...],
+    sides: tuple[float, float],
+    needed: float,
+    room: tuple[float, float],
 ) -> Layout:
     """Return the layout of ``count`` grids in a room, (width, height), in millimetres.
 
@@ -104,11 +107,11 @@ def lay_out(
 
     Examples
     --------
-    >>> layout = lay_out(4, 2, (8.0, 0.0), 8.0, (174.0, np.inf))
+    >>> layout = lay_out(4, (3, 3), (8.0, 0.0), 8.0, (174.0, np.inf))
     >>> layout.columns, layout.rows
     (2, 2)
     """
-    grid, (left, right) = grid_of(order), sides
+    grid, (left, right) = grid_of(shape), sides
     most = _MOST_ALONE if count == 1 else _MOST
 
     def cell(columns: int) -> float:
@@ -121,7 +124,7 @@ def lay_out(
     # The last row is as full as the others, if it can be.
     columns = -(-count // rows)
     wide = max(cell(columns), 0.1)
-    above = TITLE + (LINE if order > 2 else 0.0)
+    above = TITLE + (LINE if len(shape) > 2 else 0.0)
     below = 2 * LINE + 0.4
     high = _LOWEST if rows >= _MANY_ROWS else float(np.clip(_RATIO * wide, _LOWEST, _HIGHEST))
     spare = (room[1] - (rows - 1) * 0.6 * _BETWEEN) / rows - above - below

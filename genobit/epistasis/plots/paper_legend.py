@@ -96,7 +96,7 @@ def _bar(axes: Axes, scale: Key, left: float, top: float) -> None:
     write_text(axes, left + _BAR, y, texts[2], ha="right")
     axes.plot(
         [left + middle] * 2,
-        [top + _LINE + 0.4 + _THICK, y - 0.9],
+        [top + _LINE + 0.4 + _THICK, y - 1.15],
         color=LIGHT.slate,
         lw=HAIRLINE_PT,
     )

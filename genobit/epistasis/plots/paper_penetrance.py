@@ -141,10 +141,10 @@ class _Grids:
         order = self.found.order
         if order == 1:
             return 0.0, 0.0
-        rows = [text for rank in self.ranks for text in self.found.genotypes(rank, 0)]
+        rows = [text for rank in self.ranks for text in self.found.labels(rank, 0)]
         right = 0.0
         if order > 3:
-            last = [text for rank in self.ranks for text in self.found.genotypes(rank, 3)]
+            last = [text for rank in self.ranks for text in self.found.labels(rank, 3)]
             right = max(text_size(text)[0] for text in last) + 1.0 + LINE
         return max(text_size(text)[0] for text in [*rows, "any"]) + 1.6 + LINE, right
 
@@ -153,7 +153,8 @@ class _Grids:
         pairs = [pair for cells in self.cells for pair in texts_of(cells)]
         needed = max(text_size(text, size)[0] for pair in pairs for text, size in sized(pair))
         room = width - 2 * MARGIN, height
-        return lay_out(len(self.ranks), self.found.order, self.sides, needed + 1.0, room)
+        shape = (self.found.levels,) * self.found.order
+        return lay_out(len(self.ranks), shape, self.sides, needed + 1.0, room)
 
     def key_beside(self, layout: Layout, width: float) -> float:
         """Return the width of the key beside a single grid, 0 if there is no room for it."""

@@ -115,7 +115,7 @@ def draw_cells(
     order = found.order
     cells = found.penetrance(rank, of_class)
     reach = reach_of(found, of_class) if reach is None else reach
-    x, y = _places(order)
+    x, y = _places((found.levels,) * order)
     colour = scaled(cells.value, cells.overall, reach).ravel()
     filled = cells.n.ravel() > 0
     boxes = {"x0": x - 0.5, "y0": y - 0.5, "x1": x + 0.5, "y1": y + 0.5}
@@ -160,12 +160,13 @@ def draw_cells(
     return picture.opts(**_frame(found, rank, of_class))
 
 
-def _places(order: int) -> tuple[np.ndarray, np.ndarray]:
+def _places(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return x and y of the centres of the cells; the genotype of the last member is fastest."""
-    genotypes = np.indices((GENOTYPES,) * order).reshape(order, -1).astype("f8")
+    order = len(shape)
+    genotypes = np.indices(shape).reshape(order, -1).astype("f8")
     if order == 1:
-        return genotypes[0], np.zeros(GENOTYPES)
-    step = GENOTYPES + _GAP
+        return genotypes[0], 0 * genotypes[0]
+    step = shape[0] + _GAP
     x = genotypes[1] + (step * genotypes[2] if order > 2 else 0)
     y = genotypes[0] + (step * genotypes[3] if order > 3 else 0)
     return x, -y
@@ -227,7 +228,7 @@ def _colour_bar(cells: Cells, reach: float) -> dict[str, Any]:
 
 def _hovered(found: Ranked, rank: int, cells: Cells) -> dict[str, np.ndarray]:
     genotypes = np.indices(cells.n.shape).reshape(found.order, -1)
-    named = [found.genotypes(rank, member) for member in range(found.order)]
+    named = [found.labels(rank, member) for member in range(found.order)]
     texts = [
         ", ".join(
             f"{found.names[rank, member]} {named[member][copies]}"
@@ -245,17 +246,21 @@ def _hovered(found: Ranked, rank: int, cells: Cells) -> dict[str, np.ndarray]:
 
 def _panel_names(found: Ranked, rank: int) -> hv.Labels:
     """Label the panels: genotypes of a third member above them, and of a fourth beside them."""
-    step, order = GENOTYPES + _GAP, found.order
+    levels, order = found.levels, found.order
+    step, middle = levels + _GAP, (levels - 1) / 2
     rows: list[tuple[float, float, str]] = []
     if order > 2:
-        third = zip(range(GENOTYPES), found.genotypes(rank, 2), strict=True)
+        third = zip(range(levels), found.labels(rank, 2), strict=True)
         above = 0.72 if order == 3 else 0.88
-        rows += [(1 + step * k, above, f"{short_name(found, rank, 2)} {name}") for k, name in third]
-    if order > 3:
-        fourth = zip(range(GENOTYPES), found.genotypes(rank, 3), strict=True)
-        right = GENOTYPES * step - _GAP - 0.5 + 0.85
         rows += [
-            (right, -1 - step * k, f"{short_name(found, rank, 3)}\n{name}") for k, name in fourth
+            (middle + step * k, above, f"{short_name(found, rank, 2)} {name}") for k, name in third
+        ]
+    if order > 3:
+        fourth = zip(range(levels), found.labels(rank, 3), strict=True)
+        right = levels * step - _GAP - 0.5 + 0.85
+        rows += [
+            (right, -middle - step * k, f"{short_name(found, rank, 3)}\n{name}")
+            for k, name in fourth
         ]
     columns = ([row[k] for row in rows] for k in range(3))
     return hv.Labels(tuple(columns), ["x", "y"], "text", label="Panels").opts(
@@ -286,8 +291,8 @@ def class_name(found: Ranked, of_class: int) -> str:
 def _frame(found: Ranked, rank: int, of_class: int) -> dict[str, Any]:
     order = found.order
     wide, high = _CELL[order]
-    step = GENOTYPES + _GAP
-    across, down = (3 if order > 2 else 1), (3 if order > 3 else 1)
+    step = found.levels + _GAP
+    across, down = (found.levels if order > 2 else 1), (found.levels if order > 3 else 1)
     right = across * step - _GAP - 0.5 + (1.7 if order > 3 else 0)
     bottom = -(down * step - _GAP - 0.5) if order > 1 else -0.5
     top = {3: 1.05, 4: 1.25}.get(order, 0.52)
@@ -295,12 +300,12 @@ def _frame(found: Ranked, rank: int, of_class: int) -> dict[str, Any]:
     xticks = [
         (k + step * panel, name)
         for panel in range(across)
-        for k, name in enumerate(found.genotypes(rank, x_member))
+        for k, name in enumerate(found.labels(rank, x_member))
     ]
     yticks = [
         (-(k + step * panel), name)
         for panel in range(down)
-        for k, name in enumerate(found.genotypes(rank, 0))
+        for k, name in enumerate(found.labels(rank, 0))
     ]
     unit = _unit(found, rank)
     n = int(found.penetrance(rank, of_class).n.sum())
