@@ -69,7 +69,7 @@ def test_genes_are_at_their_positions_on_the_axis_above(kind, axis, r2):
     figure = page_of(PAPERS[kind](r2, axis=axis, genes=genes), 180)
     require_legible(figure)
     shown, outlines = bars(figure)
-    along = next(p for p in panels(figure) if "Position on chromosome 1" in p.get_xlabel())
+    along = next(p for p in panels(figure) if p.get_xlabel() == "Position on chromosome 1 (Mb)")
     assert along.get_window_extent().x0 == pytest.approx(shown.get_window_extent().x0)
     for gene, outline in zip(genes.itertuples(), outlines, strict=True):
         ends = shown.transData.transform(outline)[:, 0]
@@ -87,7 +87,7 @@ def test_genes_are_at_their_positions_on_the_axis_above(kind, axis, r2):
 def test_lines_join_positions_and_evenly_spaced_variants(kind, r2):
     figure = page_of(PAPERS[kind](r2, genes=table(r2), lead="rs7"), 180)
     picture = panels(figure)[0]
-    along = next(p for p in panels(figure) if "Position on chromosome" in p.get_xlabel())
+    along = next(p for p in panels(figure) if p.get_xlabel() == "Position on chromosome 1 (Mb)")
     drawn = [
         (p, c)
         for p in panels(figure)
@@ -198,7 +198,7 @@ def test_a_track_has_genes_above(ds, axis, tmp_path):
         figure = page_of(paper_track(row, axis=axis, genes=genes), width)
         require_legible(figure)
         shown, outlines = bars(figure)
-        along = next(p for p in panels(figure) if "Position on chromosome" in p.get_xlabel())
+        along = next(p for p in panels(figure) if p.get_xlabel() == "Position on chromosome 1 (Mb)")
         points = panels(figure)[0]
         ends = [shown.transData.transform(outline)[:, 0] for outline in outlines]
         for gene, x in zip(genes.itertuples(), ends, strict=True):
