@@ -62,6 +62,43 @@ class Writer:
         return explained(method, f"{accessor._called}.{self._name}")
 
 
+class _Accessor(SuggestsNames):
+    """What both accessors show of their data."""
+
+    _data: Any
+
+    def __dir__(self) -> list[str]:
+        """Return the names that completion offers: those that apply to the data."""
+        data = self._data
+        if isinstance(data, xr.Dataset):
+            return sorted({*super().__dir__()} - availability.inapplicable(data))
+        return sorted({*super().__dir__()} - availability.inapplicable_to_array(data))
+
+    def __repr__(self) -> str:
+        """Return the contents of the data and the analyses that apply, as text."""
+        from genobit.data.summary.text import text_of
+
+        return text_of(self._data)
+
+    def _repr_html_(self) -> str:
+        """Return the contents of the data and the analyses that apply, as HTML."""
+        from genobit.data.summary.html import html_of
+
+        return html_of(self._data)
+
+    @property
+    def explore(self) -> Any:
+        """Explorers; `explore()` opens a menu, `explore.kendall()` opens one explorer."""
+        return shown_by("explore.explorers_of", self._data)
+
+    @property
+    def estimate(self) -> Any:
+        """Cost estimates; ``estimate.kendall()`` predicts the time and memory of ``kendall()``."""
+        from genobit.data.estimates import estimates_class
+
+        return estimates_class(type(self), self._called)(self._data)
+
+
 @xr.register_dataset_accessor("genobit")
 class GenobitDatasetAccessor(
     _joined(one.of_datasets for one in analysis.registered()),  # type: ignore[misc]
@@ -70,7 +107,7 @@ class GenobitDatasetAccessor(
     GeneticMapMethods,
     DatasetPlotMethods,
     ReportMethods,
-    SuggestsNames,
+    _Accessor,
 ):
     """Genotype analyses of a Dataset of genotype calls or of packed bit planes."""
 
@@ -88,34 +125,6 @@ class GenobitDatasetAccessor(
             return f"ds.genobit has no method {name!r}; da.genobit of a DataArray has it."
         return super()._unknown(name)
 
-    def __dir__(self) -> list[str]:
-        """Return the names that completion offers: those that apply to the Dataset."""
-        return sorted({*super().__dir__()} - availability.inapplicable(self._ds))
-
-    def __repr__(self) -> str:
-        """Return the contents of the Dataset and the analyses that apply, as text."""
-        from genobit.data.summary.text import dataset_text
-
-        return dataset_text(self._ds)
-
-    def _repr_html_(self) -> str:
-        """Return the contents of the Dataset and the analyses that apply, as HTML."""
-        from genobit.data.summary.html import dataset_html
-
-        return dataset_html(self._ds)
-
-    @property
-    def explore(self) -> Any:
-        """Explorers; `explore()` opens a menu, `explore.ld()` opens one explorer."""
-        return shown_by("explore.Explore", self._ds)
-
-    @property
-    def estimate(self) -> Any:
-        """Cost estimates; ``estimate.ld()`` predicts the time and memory of ``ld()``."""
-        from genobit.data.estimates import estimates_class
-
-        return estimates_class(type(self), self._called)(self._ds)
-
 
 @xr.register_dataarray_accessor("genobit")
 class GenobitDataArrayAccessor(
@@ -123,7 +132,7 @@ class GenobitDataArrayAccessor(
     ArrayMethods,
     JoinMethods,
     PlotMethods,
-    SuggestsNames,
+    _Accessor,
 ):
     """Analyses of a DataArray: variables x observations, binary rows, or an alignment."""
 
@@ -141,31 +150,3 @@ class GenobitDataArrayAccessor(
                 "'Tables and arrays' in the documentation."
             )
         return super()._unknown(name)
-
-    def __dir__(self) -> list[str]:
-        """Return the names that completion offers: those that apply to the DataArray."""
-        return sorted({*super().__dir__()} - availability.inapplicable_to_array(self._da))
-
-    def __repr__(self) -> str:
-        """Return the contents of the DataArray and the analyses that apply, as text."""
-        from genobit.data.summary.text import dataarray_text
-
-        return dataarray_text(self._da)
-
-    def _repr_html_(self) -> str:
-        """Return the contents of the DataArray and the analyses that apply, as HTML."""
-        from genobit.data.summary.html import dataarray_html
-
-        return dataarray_html(self._da)
-
-    @property
-    def explore(self) -> Any:
-        """Explorers; `explore()` opens a menu, `explore.kendall()` opens one explorer."""
-        return shown_by("explore.ExploreArray", self._da)
-
-    @property
-    def estimate(self) -> Any:
-        """Cost estimates; ``estimate.kendall()`` predicts the time and memory of ``kendall()``."""
-        from genobit.data.estimates import estimates_class
-
-        return estimates_class(type(self), self._called)(self._da)

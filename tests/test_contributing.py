@@ -98,7 +98,7 @@ ANALYSIS = dataclasses.replace(
     ANALYSIS,
     has_plots=True,
     explorer=Explorer("explorer.CarrierExplorer", "carriers", "Who carries?", lambda ds: ""),
-    warm=lambda cohorts: print("warmed", sum(1 for _ in cohorts())),
+    warm=lambda cohorts: print("warmed", sum(1 for _ in cohorts)),
 )
 """
 USED = """

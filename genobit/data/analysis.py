@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from genobit.data import labels, model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
     import xarray as xr
@@ -34,20 +34,20 @@ class ArrayMethods:
 
 
 class Needs(NamedTuple):
-    """Requirements of a method of a Dataset with its default arguments."""
+    """Requirements of a method of a Dataset with its default arguments.
+
+    `ploidies` will do; () takes any. With `by_variants`, rows of planes must be variants. With
+    `dosages`, haplotype planes must have one of the ploidies. `calls` requires unpacked calls,
+    `variable` is the name of a required variable, and `phenotype` requires a variable along
+    samples.
+    """
 
     ploidies: tuple[int, ...] = (2,)
-    """Ploidies that will do; () takes any."""
     by_variants: bool = False
-    """Whether rows of planes must be variants."""
     dosages: bool = False
-    """Whether haplotype planes must have one of these ploidies."""
     calls: bool = False
-    """Whether unpacked calls are required."""
     variable: str = ""
-    """Name of a required variable."""
     phenotype: bool = False
-    """Whether a variable along samples is required."""
 
 
 OF_VARIANTS = Needs(by_variants=True)
@@ -57,74 +57,74 @@ OF_DOSAGES = Needs(by_variants=True, dosages=True)
 OF_ALLELES = OF_DOSAGES._replace(ploidies=(1, 2))
 OF_SAMPLE_ALLELES = OF_SAMPLES._replace(ploidies=(1, 2))
 
+Cohorts: TypeAlias = "Iterable[xr.Dataset]"
+"""Random genotypes of the warm-up: complete, and with missing calls."""
 ALIGNMENT, MEASUREMENTS, BINARY = "alignment", "measurements", "binary rows"
 """Kinds of DataArrays that methods take."""
 
 
 class Method(NamedTuple):
-    """Requirements of a method, and its section in the summary."""
+    """Requirements of a method, and its section in the summary.
+
+    `needs` are `Needs` of a method of a Dataset, or the kind of a DataArray. The summary leaves out
+    methods without a `section`. `call` is the method as typed, if it has required arguments. `note`
+    returns a remark about some data for the section.
+    """
 
     needs: Any
-    """`Needs` of a method of a Dataset, or the kind of a DataArray."""
     section: str = ""
-    """Section of the method in the summary, or "" if the summary leaves it out."""
     call: str = ""
-    """The method as typed, if it has required arguments."""
     note: Callable[[Any], str] | None = None
-    """Return a remark about some data for the section."""
 
 
 @dataclass(frozen=True)
 class Explorer:
-    """An explorer, and the data that it opens."""
+    """An explorer, and the data that it opens.
+
+    `path` is its module in the folder of the analysis, and its class, which is imported when it is
+    used. `why_not` returns why the data do not support it, "" if they do. `prepare` returns the
+    arguments of the class from the data and the user's choices; it may compute. `choices` returns
+    name, text and values of each choice. `arguments` are required arguments, as typed. `hidden` are
+    arguments of the class that other data have. With `from_launcher`, the launcher alone opens it,
+    because the data have to be converted.
+    """
 
     path: str
-    """Module in the folder of the analysis, and class, which is imported when it is used."""
     title: str
     question: str
     why_not: Callable[[Any], str]
-    """Return why the data do not support it, "" if they do."""
     prepare: Callable[..., tuple[Any, ...]] = lambda data: (data,)
-    """Return the arguments of the class from the data and the user's choices; may compute."""
     choices: Callable[[Any], tuple[tuple[str, str, tuple[Any, ...]], ...]] = lambda _: ()
-    """Return name, text and values of each choice."""
     arguments: str = ""
-    """Required arguments, as typed."""
     hidden: tuple[str, ...] = ()
-    """Arguments of the class that other data have."""
     from_launcher: bool = False
-    """Whether the launcher alone opens it, because the data have to be converted."""
 
 
 @dataclass(frozen=True)
 class Analysis:
     """One analysis: its methods, with what they need, and its other parts.
 
-    Estimates are in ``estimates.py`` of its folder, and plots in ``plots/kinds.py``.
+    `name` is that of its folder. `of_datasets` and `of_arrays` are bases of ``ds.genobit`` and
+    ``da.genobit``; `methods` and `array_methods` say what their methods need, in the order of the
+    documentation. `explorer` is that of a Dataset, `array_explorer` of a DataArray. `warm` runs the
+    usual kernels on cohorts, which compiles them. `compiled` is the place among the analyses by the
+    time that this takes, the longest first.
+
+    In the folder, ``estimates.py`` has a function for each method, ``plots/kinds.py`` the plots of
+    results, and ``report.py`` sections of the report on a cohort.
     """
 
     name: str
-    """Name of its folder."""
     of_datasets: tuple[type[DatasetMethods], ...] = ()
-    """Bases of ``ds.genobit``."""
     of_arrays: tuple[type[ArrayMethods], ...] = ()
-    """Bases of ``da.genobit``."""
     methods: Mapping[str, Method] = field(default_factory=dict)
-    """Methods of ``ds.genobit``, in the order of the documentation."""
     array_methods: Mapping[str, Method] = field(default_factory=dict)
-    """Methods of ``da.genobit``, in the order of the documentation."""
     explorer: Explorer | None = None
-    """Explorer of a Dataset."""
     array_explorer: Explorer | None = None
-    """Explorer of a DataArray."""
-    warm: Callable[[Callable[[], Iterator[xr.Dataset]]], None] | None = None
-    """Run the usual kernels on cohorts, which a function makes, to compile them."""
-    has_report: bool = False
-    """Whether it has ``report.py``, with sections of the report on a cohort."""
     has_plots: bool = True
-    """Whether it has ``plots/kinds.py``."""
+    has_report: bool = False
+    warm: Callable[[Cohorts], None] | None = None
     compiled: int = 9
-    """Place among the analyses by the time that compiling takes, the longest first."""
 
     def part(self, name: str) -> ModuleType:
         """Return a module of the folder, such as "estimates"."""

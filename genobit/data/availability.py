@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from genobit.data import layouts, model
 from genobit.data.analysis import (
@@ -29,7 +30,6 @@ from genobit.engine.bits.layout import PREFIX
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import xarray as xr
     from numpy.typing import NDArray
 
     from genobit.data.analysis import Method
@@ -216,15 +216,9 @@ def unmet_need_of_array(da: xr.DataArray, method: str) -> str:
     return ""
 
 
-def why_not(ds: xr.Dataset, method: str) -> str:
-    """Return the unmet requirement of a method of ``ds.genobit`` as a clause, "" if it is ready."""
-    wants = unmet_need(ds, method)
-    return f"it needs {wants}" if wants else ""
-
-
-def why_not_array(da: xr.DataArray, method: str) -> str:
-    """Return the unmet requirement of a method of ``da.genobit`` as a clause, "" if it is ready."""
-    wants = unmet_need_of_array(da, method)
+def why_not(data: Any, method: str) -> str:
+    """Return the unmet requirement of a method of some data as a clause, "" if they are ready."""
+    wants = (unmet_need if isinstance(data, xr.Dataset) else unmet_need_of_array)(data, method)
     return f"it needs {wants}" if wants else ""
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genobit.data.analysis import OF_DOSAGES, Analysis, Explorer, Method
+from genobit.data.analysis import OF_DOSAGES, Analysis, Cohorts, Explorer, Method
 from genobit.data.availability import CLASSES, few, levels, phenotypes, why_not
 from genobit.epistasis.methods import EpistasisMethods
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import xarray as xr
 
 #: A button starts searches of up to this many seconds; longer ones should write a checkpoint.
@@ -55,8 +53,8 @@ def search_to_explore(ds: xr.Dataset, phenotype: str, order: int) -> tuple[xr.Da
     return ds, EpistasisMethods(ds).epistasis(phenotype, **options)
 
 
-def _warm(cohorts: Callable[[], Iterator[xr.Dataset]]) -> None:
-    for ds in cohorts():
+def _warm(cohorts: Cohorts) -> None:
+    for ds in cohorts:
         few_variants = EpistasisMethods(ds.isel(variants=slice(0, 24)))
         for statistic in ("mutual_information", "boost", "gain", "chi2"):
             few_variants.epistasis("sample_case", statistic=statistic, permutations=1)

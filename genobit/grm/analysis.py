@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from genobit.data.analysis import OF_SAMPLE_ALLELES, OF_SAMPLES, Analysis, Explorer, Method
+from genobit.data.analysis import OF_SAMPLE_ALLELES, OF_SAMPLES, Analysis, Cohorts, Explorer, Method
 from genobit.data.availability import few, why_not
-from genobit.grm.methods.crossproduct import CrossproductMethods
 from genobit.grm.methods.matrix import GRMMethods
 from genobit.grm.methods.pairs import RelativesMethods
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
-    import xarray as xr
-
-
-def _warm(cohorts: Callable[[], Iterator[xr.Dataset]]) -> None:
-    for ds in cohorts():
+def _warm(cohorts: Cohorts) -> None:
+    for ds in cohorts:
         for method in ("vanraden1", "gcta", "king"):
             GRMMethods(ds).grm(method).compute()
         RelativesMethods(ds).grm_pairs("king", threshold=0.05).to_dataframe()
@@ -25,7 +17,7 @@ def _warm(cohorts: Callable[[], Iterator[xr.Dataset]]) -> None:
 
 ANALYSIS = Analysis(
     "grm",
-    of_datasets=(GRMMethods, RelativesMethods, CrossproductMethods),
+    of_datasets=(GRMMethods, RelativesMethods),
     methods={
         "grm": Method(OF_SAMPLE_ALLELES, "relationships"),
         "grm_pairs": Method(OF_SAMPLES, "relationships"),

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import xarray as xr
 
-from genobit.data.analysis import MEASUREMENTS, OF_DOSAGES, Analysis, Explorer, Method
-from genobit.data.availability import few, why_not, why_not_array
+from genobit.data.analysis import MEASUREMENTS, OF_DOSAGES, Analysis, Cohorts, Explorer, Method
+from genobit.data.availability import few, why_not
 from genobit.kendall.methods.matrix import KendallArrayMethods, KendallGenotypeMethods
 from genobit.kendall.methods.pairs import KendallArrayPairsMethods, KendallGenotypePairsMethods
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MISSING = 0.05
 
@@ -21,10 +16,10 @@ MISSING = 0.05
 def _why_not_array(da: xr.DataArray) -> str:
     small = min(da.shape, default=0) < 2
     few_here = "it needs two variables and two observations" if small else ""
-    return why_not_array(da, "kendall_pairs") or few_here
+    return why_not(da, "kendall_pairs") or few_here
 
 
-def _warm(cohorts: Callable[[], Iterator[xr.Dataset]]) -> None:
+def _warm(cohorts: Cohorts) -> None:
     rng = np.random.default_rng(1)
     # The number of observations, and of their distinct values, chooses the kernel.
     for variables, observations in ((60, 50), (40, 400), (8, 20_000)):
@@ -33,7 +28,7 @@ def _warm(cohorts: Callable[[], Iterator[xr.Dataset]]) -> None:
         for levels in (values, values.round(), some):
             KendallArrayMethods(levels).kendall(pvalue=True).compute()
     KendallArrayPairsMethods(values[:, :50]).kendall_pairs(0.2, 0.1).to_dataframe()
-    for ds in cohorts():
+    for ds in cohorts:
         KendallGenotypeMethods(ds).kendall().compute()
 
 

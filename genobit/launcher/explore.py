@@ -7,6 +7,8 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import xarray as xr
+
 from genobit.engine.extras import require
 from genobit.engine.own_words import SuggestsNames, explained
 from genobit.launcher.offers import class_of, explorers, in_words, offers_of
@@ -154,3 +156,8 @@ for _class in (Explore, ExploreArray):
             _opener = _Opener(_analysis, _explorer)
             _opener.__set_name__(_class, _analysis.name)
             setattr(_class, _analysis.name, _opener)
+
+
+def explorers_of(data: xr.Dataset | xr.DataArray) -> _Explorers:
+    """Return the explorers of some data."""
+    return Explore(data) if isinstance(data, xr.Dataset) else ExploreArray(data)

@@ -10,14 +10,13 @@ import os
 import threading
 import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from genobit.data.analysis import registered
+from genobit.data.analysis import Cohorts, registered
 from genobit.engine.own_words import own_words
 from genobit.engine.spelling import did_you_mean
 
@@ -74,7 +73,7 @@ def warm(*analyses: str) -> None:
         set_options(progress=False, chunk_rows=CHUNK_ROWS),
     ):
         for name in names:
-            ANALYSES[name]()
+            ANALYSES[name](_cohorts())
 
 
 def warm_on_all_cores(*analyses: str) -> Iterator[str]:
@@ -120,7 +119,7 @@ def _cohorts() -> Iterator[xr.Dataset]:
         )
 
 
-def _readers() -> None:
+def _readers(cohorts: Cohorts) -> None:
     import tempfile
     from pathlib import Path
 
@@ -128,7 +127,7 @@ def _readers() -> None:
     from genobit.io.vcf import open_vcf
     from genobit.io.writers.vcf import to_vcf
 
-    for ds in _cohorts():
+    for ds in cohorts:
         whole = ds.assign(
             variant_allele=(("variants", "alleles"), np.full((VARIANTS, 2), ["A", "C"])),
             sample_id=("samples", np.arange(SAMPLES).astype(str)),
@@ -152,8 +151,8 @@ def _readers() -> None:
         open_alignment(path, chunks=70).genobit.ld("T").compute()
 
 
-ANALYSES: dict[str, Callable[[], None]] = {
-    one.name: partial(one.warm, _cohorts)
+ANALYSES: dict[str, Callable[[Cohorts], None]] = {
+    one.name: one.warm
     for one in sorted(registered(), key=lambda analysis: analysis.compiled)
     if one.warm is not None
 } | {"readers": _readers}

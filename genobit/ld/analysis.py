@@ -10,6 +10,7 @@ from genobit.data.analysis import (
     BY_POSITION,
     OF_VARIANTS,
     Analysis,
+    Cohorts,
     Explorer,
     Method,
 )
@@ -23,8 +24,6 @@ from genobit.ld.methods.prune import LDPruneMethods
 from genobit.ld.methods.sites import LDSitesMethods
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import xarray as xr
 
 #: Planes of up to this many bytes are read once and kept in memory.
@@ -70,8 +69,8 @@ def packed_to_explore(ds: xr.Dataset) -> xr.Dataset:
         return genotypes.pack().compute()
 
 
-def _warm(cohorts: Callable[[], Iterator[xr.Dataset]]) -> None:
-    for ds in cohorts():
+def _warm(cohorts: Cohorts) -> None:
+    for ds in cohorts:
         genotypes = GenotypeMethods(ds)
         for bits in (genotypes.pack(), genotypes.pack(phased=True)):
             LDMethods(bits).ld("r2").compute()

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import xarray as xr
 
-from genobit.data.analysis import ALIGNMENT, Analysis, Explorer, Method, Needs
-from genobit.data.availability import why_not, why_not_array
+from genobit.data.analysis import ALIGNMENT, Analysis, Cohorts, Explorer, Method, Needs
+from genobit.data.availability import why_not
 from genobit.parsimony.methods.alignment import AlignmentMethods
 from genobit.parsimony.methods.lengths import ParsimonyMethods
 from genobit.parsimony.methods.search import ParsimonySearchMethods
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TAXA, SITES = 16, 60
 """Size of the alignment of the warm-up."""
 
 
-def _warm(_cohorts: Callable[..., Any]) -> None:
+def _warm(_cohorts: Cohorts) -> None:
     from genobit.parsimony.effort import SearchEffort
 
     rng = np.random.default_rng(1)
@@ -64,7 +59,7 @@ ANALYSIS = Analysis(
         lambda ds: (AlignmentMethods(ds).alignment(),),
         from_launcher=True,
     ),
-    array_explorer=Explorer(_PATH, _TITLE, _QUESTION, lambda aln: why_not_array(aln, "parsimony")),
+    array_explorer=Explorer(_PATH, _TITLE, _QUESTION, lambda aln: why_not(aln, "parsimony")),
     warm=_warm,
     compiled=2,
 )

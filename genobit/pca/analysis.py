@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from genobit.data.analysis import OF_SAMPLE_ALLELES, Analysis, Method
+from genobit.data.analysis import OF_SAMPLE_ALLELES, Analysis, Cohorts, Method
 from genobit.pca.methods import PCAMethods
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
-    import xarray as xr
-
-
-def _warm(cohorts: Callable[[], Iterator[xr.Dataset]]) -> None:
-    for ds in cohorts():
+def _warm(cohorts: Cohorts) -> None:
+    for ds in cohorts:
         PCAMethods(ds).pca(2).compute()
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from genobit.data.analysis import OF_ALLELES, OF_VARIANTS, Analysis, Method, Needs
+from genobit.data.analysis import OF_ALLELES, OF_VARIANTS, Analysis, Cohorts, Method, Needs
 from genobit.quality.methods.filter import FilterMethods
 from genobit.quality.methods.mask import MaskMethods
 from genobit.quality.methods.statistics import QualityMethods
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
-    import xarray as xr
-
-
-def _warm(cohorts: Callable[[], Iterator[xr.Dataset]]) -> None:
-    for ds in cohorts():
+def _warm(cohorts: Cohorts) -> None:
+    for ds in cohorts:
         QualityMethods(ds).variant_stats().compute()
         QualityMethods(ds).sample_stats().compute()
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import xarray as xr
 
-from genobit.data.analysis import BINARY, Analysis, Method
+from genobit.data.analysis import BINARY, Analysis, Cohorts, Method
 from genobit.similarity.methods import SimilarityMethods
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-
-def _warm(_cohorts: Callable[..., Any]) -> None:
+def _warm(_cohorts: Cohorts) -> None:
     rows = xr.DataArray(np.random.default_rng(1).random((320, 200)) < 0.3, dims=("row", "bit"))
     SimilarityMethods(rows).similarity().compute()
     SimilarityMethods(rows).similarity(top=3).compute()

@@ -37,12 +37,12 @@ def test_unknown_analysis__is_an_error_that_names_the_closest() -> None:
 def test_calls_of_two_threads__restore_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     second_began, first_ended = threading.Event(), threading.Event()
 
-    def second() -> None:
+    def second(_cohorts: object) -> None:
         second_began.set()
         first_ended.wait(0.5)
 
     # Without a lock, the second call begins within the first and ends after it.
-    monkeypatch.setitem(warm.ANALYSES, "similarity", lambda: second_began.wait(0.5))
+    monkeypatch.setitem(warm.ANALYSES, "similarity", lambda _: second_began.wait(0.5))
     monkeypatch.setitem(warm.ANALYSES, "quality", second)
     before = gb.get_options(), dask.config.get("scheduler", None)
     with ThreadPoolExecutor(2) as pool:

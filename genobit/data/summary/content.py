@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 
 from genobit.data import availability, layouts, model
 from genobit.data.contigs import contigs_in
@@ -20,7 +21,6 @@ from genobit.engine.bits.layout import PREFIX, Layout, unpack_bits, words_for
 from genobit.engine.options import in_units
 
 if TYPE_CHECKING:
-    import xarray as xr
     from numpy.typing import NDArray
 
     from genobit.data.availability import Applicable
@@ -213,6 +213,13 @@ def of_dataarray(da: xr.DataArray, *, look: bool = True) -> Page:
     if look:
         facts |= _missing(da)
     return Page(sizes, facts, analyses)
+
+
+def page_of(data: xr.Dataset | xr.DataArray, *, look: bool = True) -> Page:
+    """Return the summary of some data; ``look`` reads some of them."""
+    if isinstance(data, xr.Dataset):
+        return of_dataset(data, look=look)
+    return of_dataarray(data, look=look)
 
 
 def number(count: int, thing: str) -> str:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genobit.data.availability import Applicable
-    from genobit.data.summary.content import Page
 
 _STYLE = """<style>
 .genobit-summary {color: var(--jp-content-font-color1, inherit); font-size: 13px;
@@ -38,17 +37,9 @@ _STYLE = """<style>
 </style>"""
 
 
-def dataset_html(ds: xr.Dataset) -> str:
-    """Return an HTML summary of a Dataset of genotypes, packed or not."""
-    return _html(content.of_dataset(ds))
-
-
-def dataarray_html(da: xr.DataArray) -> str:
-    """Return an HTML summary of a DataArray: measurements, binary rows or an alignment."""
-    return _html(content.of_dataarray(da))
-
-
-def _html(page: Page) -> str:
+def html_of(data: xr.Dataset | xr.DataArray) -> str:
+    """Return an HTML summary of genotypes, measurements, binary rows or an alignment."""
+    page = content.page_of(data)
     head = f"<b>{escape(page.title)}</b>"
     if page.trouble:
         parts = [f"<p>{escape(page.trouble)}</p>"]

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import xarray as xr
+
 from genobit.data.summary import content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import xarray as xr
-
     from genobit.data.availability import Applicable
     from genobit.data.summary.content import Page
 
 
-def dataset_text(ds: xr.Dataset) -> str:
-    """Return a summary of a Dataset of genotypes: sizes, packing, and analyses that apply."""
-    return _text(content.of_dataset(ds, look=False), "ds")
-
-
-def dataarray_text(da: xr.DataArray) -> str:
-    """Return a summary of a DataArray: sizes, type, and analyses that apply."""
-    return _text(content.of_dataarray(da, look=False), "da")
-
-
-def _text(page: Page, data: str) -> str:
+def text_of(data: xr.Dataset | xr.DataArray) -> str:
+    """Return a summary of some data: sizes, packing or type, and analyses that apply."""
+    page = content.page_of(data, look=False)
     lines = [f"genobit: {page.title}"]
     if page.trouble:
         return "\n".join([*lines, f"  {page.trouble}"])
     lines += table(_lines_of_facts(page))
-    lines.append(f"  methods of {data}.genobit:")
+    lines.append(f"  methods of {'ds' if isinstance(data, xr.Dataset) else 'da'}.genobit:")
     lines += table([_line(one) for one in page.analyses])
     return "\n".join(lines)
 
