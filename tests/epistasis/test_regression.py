@@ -66,6 +66,7 @@ def assert_equal(top: xr.Dataset, expected: Known) -> None:
 
 @pytest.mark.parametrize("statistic", ["linear", "logistic"])
 @example(seed=58448, missing=0.0, samples=40, count=4)
+@example(seed=440, missing=0.0, samples=65, count=3)
 @given(
     seed=st.integers(0, 2**32),
     missing=st.sampled_from([0.0, 0.05]),

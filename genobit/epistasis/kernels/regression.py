@@ -94,7 +94,8 @@ def _of_classes(
     residuals = model.residuals[kept]
     case = (residuals > 0).astype(np.float64)
     p = case - residuals
-    return case, np.log(p / (1 - p))
+    # Where p rounds to 1, the residual still holds 1 - p.
+    return case, np.log(p / np.where(p < 1, 1 - p, residuals))
 
 
 def search_pairs(
