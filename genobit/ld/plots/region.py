@@ -53,51 +53,9 @@ def region(
     significance: float | None = 5e-8,
     note: str = "",
 ) -> Paper:
-    """Draw p-values of a region, its genes and its linkage disequilibrium.
+    """Draw p-values of a region, its genes and its linkage disequilibrium, for papers.
 
-    Points are coloured by r2 with the lead variant, in the colours of the triangle. All numbers are
-    computed from the genotypes of the Dataset.
-
-    Parameters
-    ----------
-    ds
-        Dataset of genotypes with ``variant_position``.
-    association, region, lead, genes, genetic_map, blocks, statistic, min_maf
-        As for `genobit.data.plotting.DatasetPlot.region`.
-    p
-        Column of the p-values. By default it is recognised by its name.
-    log10
-        Whether the column holds -log10 of p.
-    significance
-        P-value of the dashed line; None draws no line.
-    note
-        Lines to add to the notes, such as the source of the data.
-
-    Returns
-    -------
-        Form for a page.
-
-    Raises
-    ------
-    ValueError
-        If no row matches a variant, if several columns hold p-values, or if a variant has several
-        p-values. If fewer than two variants are left, or if the lead variant is not among them.
-    KeyError
-        Without ``variant_position``.
-
-    Examples
-    --------
-    >>> import genobit, numpy as np, pandas as pd, xarray as xr
-    >>> calls = np.random.default_rng(1).integers(0, 2, (6, 50, 2), "int8")
-    >>> ds = xr.Dataset(
-    ...     {
-    ...         "call_genotype": (("variants", "samples", "ploidy"), calls),
-    ...         "variant_position": ("variants", np.arange(1, 7) * 1_000),
-    ...     }
-    ... )
-    >>> paper = region(ds, pd.Series([0.5, 1e-9, 0.1, 0.2, 0.7, 0.3]))
-    >>> round(paper.height(180))
-    151
+    `genobit.data.plotting.DatasetPlot.region` describes the parameters and errors.
     """
     if significance is not None and not 0 < significance < 1:
         raise ValueError(f"significance={significance!r} is no p-value between 0 and 1")
