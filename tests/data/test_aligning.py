@@ -51,6 +51,10 @@ EXEMPT = {
     "ds.unrelated pairs": "are matched by identifier, as tests/grm/test_listed.py tests",
     "Selection data": RESULT,
     "explore.epistasis result": SAME,
+    **{
+        f"explore.{name} selection": "holds positions, and no labels"
+        for name in ("epistasis", "grm", "kendall", "ld", "parsimony")
+    },
     "explore.grm grm": SAME,
     "explore.grm pcs": SAME,
     "explore.kendall pairs": SAME,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 import xarray as xr
 
 from tests.helpers.programs import plink2
@@ -99,8 +98,3 @@ def imported(folder: Path, made: Made, *options: str) -> Path:
     sexes = ("--update-sex", str(folder / "sexes.txt"), "--split-par", "hg19")
     plink2(folder / "a", "--vcf", str(vcf), *sexes, "--make-pgen", *options)
     return folder / "a.pgen"
-
-
-@pytest.fixture
-def made() -> Made:
-    return Made(1, 40, 13)

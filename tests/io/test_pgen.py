@@ -24,6 +24,11 @@ PLANES = ("plane_carrier", "plane_hom_alt", "plane_called")
 
 
 @pytest.fixture
+def made() -> Made:
+    return Made(1, 40, 13)
+
+
+@pytest.fixture
 def path(tmp_path: Path, made: Made) -> Path:
     return gb.to_pgen(made.dataset(), tmp_path / "a")
 
