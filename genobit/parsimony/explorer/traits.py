@@ -16,7 +16,6 @@ from genobit.io.trees import to_trees
 from genobit.parsimony.plots.homoplasy import site_table
 from genobit.parsimony.plots.layers import layers_of
 from genobit.parsimony.plots.layout import arrange
-from genobit.parsimony.plots.paper_trace import paper_trace
 from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.pixel_layers import svg
 from genobit.parsimony.plots.search_trace import search_trace
@@ -240,8 +239,7 @@ class ParsimonyTraits(Explorer):
         if self.view == "search":
             if self.known.search is None:
                 raise ValueError("these trees are not from a search, so there is no trace to draw")
-            found = self.known.search
-            return Figure(search_trace(found), partial(paper_trace, found))
+            return Figure(search_trace(self.known.search))
         ancestry, title = self.ancestry, f"Tree {self.tree}"
         draw = partial(
             paper_tree,

@@ -21,6 +21,7 @@ from genobit.visual.explorer.gestures import on_size
 from genobit.visual.explorer.home import Throttled
 from genobit.visual.explorer.selecting import BoxSelection
 from genobit.visual.explorer.view import TableView, View, drawn
+from genobit.visual.picture.screen import paint_panel
 from genobit.visual.repaint import Repaint, send
 from genobit.visual.style import fluid, whole_ticks
 from genobit.visual.tables import Column, draw_table, numbers
@@ -280,8 +281,8 @@ class Trace(_ParsimonyView):
     def draw(self, search: xr.Dataset) -> str:
         """Draw the trace of a result of `.genobit.parsimony_search()`; return it in words."""
         picture = search_trace(search)
-        self._show(picture, fluid(ALONE, 58, 20))
-        return "; ".join(picture.opts.get("plot").kwargs["title"].split("\n"))
+        self._show(paint_panel(picture.panel), fluid(ALONE, 58, 20))
+        return " ".join([f"{picture.title}.", *picture.notes])
 
 
 def card_of(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from genobit.parsimony.plots.homoplasy import draw_sites, homoplasy_track, site_table
-from genobit.parsimony.plots.paper_trace import paper_trace
 from genobit.parsimony.plots.paper_tree import paper_tree
 from genobit.parsimony.plots.search_trace import search_trace
 from genobit.parsimony.plots.tanglegram import tanglegram
@@ -50,7 +49,6 @@ RESULTS = (
         ".parsimony_search()",
         lambda data: _has(data, "tree", "length", "trace"),
         {"trace": search_trace},
-        papers={"trace": paper_trace},
         elsewhere={"tree": _TREE.format("search.isel(trees=0)")},
     ),
     Result(

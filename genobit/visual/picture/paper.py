@@ -25,12 +25,14 @@ from genobit.visual.picture.spec import (
     Boxes,
     Line,
     Mark,
+    Panel,
     Picture,
     Points,
     Rule,
     Segments,
+    Texts,
 )
-from genobit.visual.tokens import BASE_PT, HAIRLINE_PT, LIGHT
+from genobit.visual.tokens import BASE_PT, HAIRLINE_PT, LIGHT, NOTE_PT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +49,8 @@ _LINE, _ROW, _NAME = 2.8, 3.2, 6.4
 _WIDE = 120.0
 #: Room between the axes and names beside them, and between ticks and the label of an axis.
 _GAP, _LABEL = 5.0, 3.4
+#: Width of a panel beside the axes, and room before it.
+_BESIDE, _APART = 22.0, 3.0
 #: Room for ticks and label below the axes, and the least height of the axes.
 _BELOW, _LEAST = 8.0, 24.0
 #: The greatest height of the axes.
@@ -92,7 +96,7 @@ class _Page:
     def right(self, width: float) -> float:
         """Return the room beside the axes."""
         if not self.ends(width):
-            return 1.0
+            return 1.0 if self.picture.beside is None else _BESIDE + _APART
         texts = [text_size(mark.label, BASE_PT, bold=True)[0] for mark in self.named]
         texts += [width_of(mark.note) for mark in self.named]
         return min(1.05 * max(texts), 0.3 * width) + _GAP
@@ -122,12 +126,14 @@ class _Page:
         across = max(width - MARGIN - left - self.right(width), 5.0)
         tall = max(height - MARGIN - top - _BELOW - below, 5.0)
         across = min(across, tall) if self.panel.square else across
-        frame = panel(axes, left, top, across, tall)
-        self._axes(frame, across)
         points = float(np.clip(0.9 * across * 72 / 25.4 / self.panel.size[0], *_POINTS))
-        for k, mark in enumerate(self.panel.marks):
-            drawn = _PAINTED[type(mark)](frame, mark, points)
-            drawn.set(zorder=2 + 0.01 * k)
+        frame = panel(axes, left, top, across, tall)
+        _fill(frame, self.panel, across, points)
+        frame.yaxis.set_label_coords(-(self.left() - _LABEL / 2) / across, 0.5)
+        if self.picture.beside is not None:
+            beside = panel(axes, left + across + _APART, top, _BESIDE, tall)
+            _fill(beside, self.picture.beside, _BESIDE, points)
+            beside.set_yticks([])
         if self.ends(width):
             self._ends(axes, left + across, top, (tall, width - MARGIN - left - across - _GAP))
         else:
@@ -135,23 +141,6 @@ class _Page:
         for k, line in enumerate(notes):
             y = height - MARGIN - below + 1.0 + (k + 0.5) * _LINE
             write_text(axes, left, y, _formula(line), color=LIGHT.slate, parse_math=True)
-
-    def _axes(self, frame: Axes, across: float) -> None:
-        """Set limits, ticks and labels."""
-        for name, axis, ends in zip("xy", (self.panel.x, self.panel.y), self.limits, strict=True):
-            if axis.log:
-                getattr(frame, f"set_{name}scale")("log")
-            getattr(frame, f"set_{name}lim")(*(ends[::-1] if axis.flipped else ends))
-            most = (8 if across > 90 else 4) if name == "x" else 5
-            ticks = _ticks(axis, ends, most)
-            if name == "x":
-                ticks = _apart(ticks, ends, across, log=axis.log)
-            side = getattr(frame, f"{name}axis")
-            side.set_ticks([at for at, _ in ticks], [text for _, text in ticks])
-            side.set_ticks([], minor=True)
-        frame.set_xlabel(_formula(self.panel.x.label), parse_math=True)
-        frame.set_ylabel(_formula(self.panel.y.label), parse_math=True)
-        frame.yaxis.set_label_coords(-(self.left() - _LABEL / 2) / across, 0.5)
 
     def _ends(self, axes: Axes, left: float, top: float, room: tuple[float, float]) -> None:
         """Write the names of lines at their ends, with hairlines to them."""
@@ -193,6 +182,26 @@ class _Page:
                 axes, left + 6.0, y, name, fontweight="bold", color=readable(str(mark.colour))
             )
             write_text(axes, second, y, fitted(mark.note, right - second), color=LIGHT.slate)
+
+
+def _fill(frame: Axes, part: Panel, across: float, points: float) -> None:
+    """Set limits, ticks and labels of an axes, and draw the marks of a panel."""
+    for name, axis, ends in zip("xy", (part.x, part.y), part.limits(), strict=True):
+        if axis.log:
+            getattr(frame, f"set_{name}scale")("log")
+        getattr(frame, f"set_{name}lim")(*(ends[::-1] if axis.flipped else ends))
+        most = (8 if across > 90 else 4) if name == "x" else 5
+        ticks = _ticks(axis, ends, most)
+        if name == "x":
+            ticks = _apart(ticks, ends, across, log=axis.log)
+        side = getattr(frame, f"{name}axis")
+        side.set_ticks([at for at, _ in ticks], [text for _, text in ticks])
+        side.set_ticks([], minor=True)
+    frame.set_xlabel(_formula(part.x.label), parse_math=True)
+    frame.set_ylabel(_formula(part.y.label), parse_math=True)
+    for k, mark in enumerate(part.marks):
+        for drawn in _PAINTED[type(mark)](frame, mark, points):
+            drawn.set(zorder=2 + 0.01 * k)
 
 
 def _formula(label: str) -> str:
@@ -255,7 +264,7 @@ def _apart(
     return kept
 
 
-def _points(frame: Axes, mark: Points, points: float) -> Any:
+def _points(frame: Axes, mark: Points, points: float) -> list[Any]:
     crosses = mark.shape == "x"
     drawn = frame.scatter(
         mark.x,
@@ -268,32 +277,33 @@ def _points(frame: Axes, mark: Points, points: float) -> Any:
         alpha=mark.alpha,
     )
     drawn.set_rasterized(len(mark.x) > MANY)
-    return drawn
+    return [drawn]
 
 
 def _colours(mark: Mark) -> Any:
     return mark.colour.tolist() if isinstance(mark.colour, np.ndarray) else mark.colour
 
 
-def _line(frame: Axes, mark: Line, points: float) -> Any:
-    (drawn,) = frame.plot(
+def _line(frame: Axes, mark: Line, points: float) -> list[Any]:
+    return frame.plot(
         mark.x,
         mark.y,
         color=_colours(mark),
         linewidth=points * mark.width,
         linestyle=_DASHES[mark.dash],
+        drawstyle="steps-post" if mark.steps else "default",
         alpha=mark.alpha,
     )
-    return drawn
 
 
-def _band(frame: Axes, mark: Band, _points: float) -> Any:
-    return frame.fill_between(
+def _band(frame: Axes, mark: Band, _points: float) -> list[Any]:
+    area = frame.fill_between(
         mark.x, mark.low, mark.high, color=_colours(mark), alpha=mark.alpha, linewidth=0
     )
+    return [area]
 
 
-def _segments(frame: Axes, mark: Segments, points: float) -> Any:
+def _segments(frame: Axes, mark: Segments, points: float) -> list[Any]:
     ends = np.stack([mark.x0, mark.y0, mark.x1, mark.y1], axis=1).reshape(-1, 2, 2)
     drawn = LineCollection(
         list(ends),
@@ -303,10 +313,10 @@ def _segments(frame: Axes, mark: Segments, points: float) -> Any:
         alpha=mark.alpha,
     )
     drawn.set_rasterized(len(ends) > MANY)
-    return frame.add_collection(drawn, autolim=False)
+    return [frame.add_collection(drawn, autolim=False)]
 
 
-def _boxes(frame: Axes, mark: Boxes, points: float) -> Any:
+def _boxes(frame: Axes, mark: Boxes, points: float) -> list[Any]:
     x0, y0, x1, y1 = mark.x0, mark.y0, mark.x1, mark.y1
     corners = np.stack([x0, y0, x1, y0, x1, y1, x0, y1], axis=1).reshape(-1, 4, 2)
     drawn = PolyCollection(
@@ -317,25 +327,30 @@ def _boxes(frame: Axes, mark: Boxes, points: float) -> Any:
         alpha=mark.alpha,
     )
     drawn.set_rasterized(len(corners) > MANY)
-    return frame.add_collection(drawn, autolim=False)
+    return [frame.add_collection(drawn, autolim=False)]
 
 
-def _rule(frame: Axes, mark: Rule, points: float) -> Any:
+def _texts(frame: Axes, mark: Texts, _points: float) -> list[Any]:
+    return [
+        frame.text(
+            x, y, text, color=_colours(mark), fontsize=NOTE_PT, fontweight="bold", va="center"
+        )
+        for x, y, text in zip(mark.x, mark.y, mark.texts, strict=True)
+    ]
+
+
+def _rule(frame: Axes, mark: Rule, points: float) -> list[Any]:
     draw = frame.axvline if mark.axis == "x" else frame.axhline
-    return draw(
-        mark.at,
-        color=str(mark.colour),
-        linewidth=points * mark.width,
-        linestyle=_DASHES[mark.dash],
-        alpha=mark.alpha,
-    )
+    look = {"linestyle": _DASHES[mark.dash], "alpha": mark.alpha}
+    return [draw(mark.at, color=str(mark.colour), linewidth=points * mark.width, **look)]
 
 
-_PAINTED: dict[type[Mark], Callable[[Axes, Any, float], Any]] = {
+_PAINTED: dict[type[Mark], Callable[[Axes, Any, float], list[Any]]] = {
     Points: _points,
     Line: _line,
     Band: _band,
     Segments: _segments,
     Boxes: _boxes,
+    Texts: _texts,
     Rule: _rule,
 }

@@ -16,10 +16,12 @@ from genobit.visual.picture.spec import (
     Boxes,
     Line,
     Mark,
+    Panel,
     Picture,
     Points,
     Rule,
     Segments,
+    Texts,
 )
 from genobit.visual.style import WIDTH, margins, plain_frame, printable
 from genobit.visual.tokens import LIGHT
@@ -39,8 +41,10 @@ _LARGER = {"diamond": 1.6}
 _LETTER = 5.6
 
 
-def paint(picture: Picture) -> hv.Overlay:
+def paint(picture: Picture) -> hv.Overlay | hv.Layout:
     """Return a picture as an hv.Overlay with one layer for each mark.
+
+    A picture with a panel beside it is an hv.Layout of two overlays.
 
     Examples
     --------
@@ -50,28 +54,32 @@ def paint(picture: Picture) -> hv.Overlay:
     :Overlay
        .Points.I :Points   [x,y]
     """
-    panel = picture.panel
+    frame = margins if picture.panel.size[0] == WIDTH else plain_frame
+    hooks = [frame, _notes(picture.notes, picture.panel.size[0])]
+    painted = paint_panel(picture.panel).opts(title=picture.title, hooks=hooks)
+    if picture.beside is None:
+        return painted
+    beside = paint_panel(picture.beside).opts(yaxis="bare", hooks=[plain_frame])
+    return (painted + beside).opts(shared_axes=False)
+
+
+def paint_panel(panel: Panel) -> hv.Overlay:
+    """Return a panel as an hv.Overlay without title and notes."""
     (left, right), (low, high) = panel.limits()
     ends = (left, right, low, high)
     layers = [_PAINTED[type(mark)](mark, ends) for mark in panel.marks]
-    labelled = any(mark.label for mark in panel.marks)
     # HoloViews takes tools from the layers.
-    hovers = layers[0].opts.get("plot").kwargs["tools"]
+    hovers = layers[0].opts.get("plot").kwargs.get("tools", [])
     layers[0].opts(tools=[*hovers, *_ZOOM[panel.zoom]], active_tools=[])
     return hv.Overlay(layers).opts(
-        title=picture.title,
         fontsize={"title": "10pt"},
         frame_width=round(panel.size[0]),
         frame_height=round(panel.size[1]),
-        show_legend=labelled,
+        show_legend=any(mark.label for mark in panel.marks),
         legend_position="top",
         legend_cols=1,
         **_axis("x", panel.x, (left, right)),
         **_axis("y", panel.y, (low, high)),
-        hooks=[
-            margins if panel.size[0] == WIDTH else plain_frame,
-            _notes(picture.notes, panel.size[0]),
-        ],
     )
 
 
@@ -148,7 +156,10 @@ def _points(mark: Points, _ends: Any) -> hv.Points:
 def _line(mark: Line, _ends: Any) -> hv.Curve:
     columns, more, options = _columns(mark, x=mark.x, y=mark.y)
     return hv.Curve(columns, "x", ["y", *more], label=_named(mark)).opts(
-        line_width=mark.width, line_dash=mark.dash, **options
+        line_width=mark.width,
+        line_dash=mark.dash,
+        interpolation="steps-post" if mark.steps else "linear",
+        **options,
     )
 
 
@@ -175,6 +186,12 @@ def _boxes(mark: Boxes, _ends: Any) -> hv.Rectangles:
     )
 
 
+def _texts(mark: Texts, _ends: Any) -> hv.Labels:
+    return hv.Labels((mark.x, mark.y, list(map(printable, mark.texts))), ["x", "y"], "text").opts(
+        text_color=mark.colour, text_font_size="9pt", text_font_style="bold", text_align="left"
+    )
+
+
 def _rule(mark: Rule, ends: tuple[float, float, float, float]) -> hv.Segments:
     left, right, low, high = (np.array([end]) for end in ends)
     at = np.array([mark.at])
@@ -191,5 +208,6 @@ _PAINTED: dict[type[Mark], Callable[[Any, Any], hv.Element]] = {
     Band: _band,
     Segments: _segments,
     Boxes: _boxes,
+    Texts: _texts,
     Rule: _rule,
 }

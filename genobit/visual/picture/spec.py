@@ -50,12 +50,16 @@ class Points(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Line(Mark):
-    """A line through places: `dash` is "solid", "dashed" or "dotted"."""
+    """A line through places: `dash` is "solid", "dashed" or "dotted".
+
+    With `steps`, it stays at each value until the next place.
+    """
 
     x: np.ndarray
     y: np.ndarray
     width: float = 1.6
     dash: str = "solid"
+    steps: bool = False
 
     def reach(self) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
         return self.x, self.y
@@ -93,6 +97,18 @@ class Boxes(Segments):
     """Rectangles with the corners (x0, y0) and (x1, y1); `edge` is the colour of their outline."""
 
     edge: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Texts(Mark):
+    """Bold texts that begin at places."""
+
+    x: np.ndarray
+    y: np.ndarray
+    texts: tuple[str, ...]
+
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:  # noqa: D102
+        return self.x, self.y
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,11 +171,15 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A panel with a title and notes, which say what the marks are and what is left out."""
+    """A panel with a title and notes, which say what the marks are and what is left out.
+
+    A narrow panel `beside` it has the same upright axis.
+    """
 
     panel: Panel
     title: str
     notes: tuple[str, ...] = ()
+    beside: Panel | None = None
 
 
 def _ends(axis: Axis, values: np.ndarray) -> tuple[float, float]:

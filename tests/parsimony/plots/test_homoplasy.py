@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import genobit as gb
-from genobit.launcher.plots import homoplasy_track, search_trace, site_table
+from genobit.launcher.plots import homoplasy_track, site_table
 from genobit.parsimony.plots.homoplasy import BARS, draw_sites
-from tests.helpers.sites import alignment, letters
 
 
 def made(extra: np.ndarray) -> xr.Dataset:
@@ -73,23 +71,3 @@ class TestTable:
         drawn = draw_sites(site_table(made(np.array([0, 3]))))
         columns = ["site", "changes", "least", "most", "extra", "ci", "ri"]
         assert [column.name for column in drawn.vdims] == columns
-
-
-class TestTrace:
-    def test_best_of_replicates(self):
-        aligned = alignment(letters(1, 9, 60))
-        effort = gb.SearchEffort(replicates=3, iterations=5, patience=2)
-        found = aligned.genobit.parsimony_search(seed=1, effort=effort)
-        picture = search_trace(found)
-        (line,) = picture
-        assert line["length"].tolist() == found["trace"].values.tolist()
-        assert title(picture).startswith(f"ratchet: {int(found['length'][0])} changes")
-        assert title(picture).endswith(" of this length found")
-
-    def test_proven(self):
-        found = xr.Dataset({"trace": ("iteration", [9, 7])}, attrs={"proven": True})
-        assert "7 changes, proven to be the fewest" in title(search_trace(found))
-
-    def test_without(self):
-        with pytest.raises(ValueError, match="no trace"):
-            search_trace(xr.Dataset({"length": ("trees", [1])}))
