@@ -317,7 +317,7 @@ def ranked(result: xr.Dataset, ds: xr.Dataset | None = None) -> Ranked:
     ... )
     >>> found = ranked(result)
     >>> found.title(0), found.penetrance(0).overall, found.penetrance(0).by(0).n.tolist()
-    ('variant 3 × variant 14', 0.7, [0, 10, 0])
+    ('variant 3 × variant 14', 0.7, [10])
     """
     _check(result)
     result = result.compute()

@@ -38,9 +38,9 @@ def search(statistic: str, order: int, seed: int, limits: Limits, top: int) -> A
     phenotype: Any
     if statistic == "f":
         phenotype = phenotypes.trait(rng.normal(size=SAMPLES), "trait")
-        return trait.prepared(lazy, layout, phenotype, wanted, limits).search
+        return trait.prepared(lazy, layout, phenotype, wanted, limits)[0]
     phenotype = phenotypes.classes(rng.random(SAMPLES) < 0.4, "case")
-    return epistasis.prepared(lazy, layout, phenotype, wanted, limits).search
+    return epistasis.prepared(lazy, layout, phenotype, wanted, limits)[0]
 
 
 @pytest.mark.parametrize(("statistic", "order"), SEARCHES)

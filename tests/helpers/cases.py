@@ -476,7 +476,9 @@ def new(variable: xr.DataArray) -> xr.DataArray:
     values = np.array(variable.values)
     if str(variable.name).startswith("plane_"):
         # The call of the sample 2 becomes 0, in planes of carriers and of both alleles.
-        values[VARIANTS // 2] &= ~np.uint64(4) if variable.name != "plane_called" else ~np.uint64(0)
+        values[len(values) // 2] &= (
+            ~np.uint64(4) if variable.name != "plane_called" else ~np.uint64(0)
+        )
     elif variable.name == "call_genotype":
         values[VARIANTS // 2, 2] = 1 - values[VARIANTS // 2, 2].clip(0)
     elif variable.name == "call_genotype_phased":

@@ -1,7 +1,6 @@
 """Trees and sites drawn at random, for tests of parsimony."""
 
 import numpy as np
-import pytest
 import xarray as xr
 from hypothesis import strategies as st
 
@@ -78,8 +77,3 @@ def random_tree(n_tips: int, seed: int) -> np.ndarray:
 def below(parents: np.ndarray, node: int) -> set[int]:
     of = children(parents).of(node)
     return {node} if not len(of) else set().union(*(below(parents, k) for k in of))
-
-
-@pytest.fixture(params=range(5))
-def parents(request) -> np.ndarray:
-    return random_tree(9 + 7 * request.param, request.param)

@@ -175,6 +175,10 @@ def at_size(start: bytes) -> Callable[[Path], object]:
 BOMBS: dict[str, tuple[str, str, str, Callable[[Path], object], str]] = {
     "plink-bim": ("a.bed", "a.bim", "plink", hole, "plink"),
     "plink-fam": ("a.bed", "a.fam", "plink", hole, "plink"),
+    "ped-line": ("a.ped", "a.ped", "ped", hole, "plink"),
+    "ped-map": ("a.ped", "a.map", "ped", hole, "plink"),
+    "tped-line": ("a.tped", "a.tped", "tped", hole, "plink"),
+    "tped-tfam": ("a.tped", "a.tfam", "tped", hole, "plink"),
     "vcf-line": ("a.vcf", "a.vcf", "vcf", at_size(VCF), "vcf"),
     "vcf-header": ("a.vcf", "a.vcf", "vcf", at_size(HEADER), "vcf"),
     "vcf.gz-line": ("a.vcf.gz", "a.vcf.gz", "vcf.gz", in_gzip(VCF), "vcf"),

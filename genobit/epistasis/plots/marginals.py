@@ -37,9 +37,9 @@ def marginal_effects(
 
     Returns
     -------
-        hv.Overlay: three bars for each member, and a line at the share of cases among all samples.
-        The labels of the bars are numbers of cases and samples. If a member has no marginal effect,
-        its bars end at the line.
+        hv.Overlay: a bar for each genotype of a member, and a line at the share of cases among all
+        samples. The labels of the bars are numbers of cases and samples. If a member has no
+        marginal effect, its bars end at the line.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def marginal_effects(
     ...     }
     ... )
     >>> marginal_effects(result).Rectangles.Marginals["n"].tolist()
-    [0, 10, 0, 0, 10, 0]
+    [10, 10]
     """
     return draw_marginals(ranked(result, ds), rank, of_class)
 

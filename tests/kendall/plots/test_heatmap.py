@@ -187,7 +187,7 @@ class TestCandidates:
             assert sorted(held.qvalue[found]) == sorted(q[q <= cut])
         rows_found = held.at_least(0.8)
         expected = pairs.select(threshold=0.8)
-        assert len(held.table(rows_found)) == len(expected)
+        assert len(held.table(rows_found, {"threshold": 0.8})) == len(expected)
         degree = held.degree(rows_found)
         assert degree[degree > 0].tolist() == expected.degree().tolist()
 

@@ -5,10 +5,15 @@ import pytest
 
 from genobit.data.topology import children
 from genobit.parsimony.plots.layout import depths, even_depths, leaves, radial, ranks, rectangular
-from tests.helpers.trees import below
+from tests.helpers.trees import below, random_tree
 
 #: ((0, 1), 2, (3, (4, 5))): a basal trifurcation.
 PARENTS = np.array([6, 6, 9, 8, 7, 7, 9, 8, 9, -1])
+
+
+@pytest.fixture(params=range(5))
+def parents(request) -> np.ndarray:
+    return random_tree(9 + 7 * request.param, request.param)
 
 
 class TestRanks:
