@@ -480,11 +480,11 @@ def new(variable: xr.DataArray) -> xr.DataArray:
             ~np.uint64(4) if variable.name != "plane_called" else ~np.uint64(0)
         )
     elif variable.name == "call_genotype":
-        values[VARIANTS // 2, 2] = 1 - values[VARIANTS // 2, 2].clip(0)
+        values[len(values) // 2, 2] = 1 - values[len(values) // 2, 2].clip(0)
     elif variable.name == "call_genotype_phased":
         values[:] = True
     elif variable.name == "variant_contig":
-        values[VARIANTS // 2 - 1] = values[-1]
+        values[len(values) // 2 - 1] = values[-1]
     elif values.dtype.kind in "iuf":
         values = values + 7
     else:
