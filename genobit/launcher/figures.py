@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import genobit.visual  # noqa: F401  first, as it says which package is missing
 from genobit.data.analysis import registered
+from genobit.engine.own_words import explained
 from genobit.engine.synonyms import own_name
 from genobit.launcher.relatedness import relatedness
 from genobit.ld.plots.region import region
@@ -54,7 +55,8 @@ def figure_of(
     form = result.papers.get(name)
     known = _options(draw), set() if form is None else _options(form)
     _check_options(name, known, options)
-    picture = draw(data, **options) if _takes(known[0], options) else None
+    checked = explained(draw, f"plots.{draw.__name__}")
+    picture = checked(data, **options) if _takes(known[0], options) else None
     # Options for the screen alone have a form that is drawn from the screen.
     own = form is not None and _takes(known[1], options)
     figure = Figure(picture, partial(form, data, **options) if own and form else None, name)

@@ -28,6 +28,7 @@ from bokeh.models.widgets import Widget
 from bokeh.util.paths import static_path
 from holoviews.core.dimension import LabelledData
 
+from genobit.data.checks import is_whole
 from genobit.engine.files import WRITE, local_path, replacing
 from genobit.engine.own_words import SuggestsNames
 from genobit.visual.picture.spec import Picture
@@ -202,8 +203,8 @@ class Figure(SuggestsNames):
                 f"a figure cannot be saved as {target.name!r}; end the name with "
                 f"{', '.join(_PAPERS)} or .html"
             )
-        if not 50 <= dpi <= 2_400:
-            raise ValueError(f"dpi is {dpi}; use 50 to 2,400 pixels per inch")
+        if not is_whole(dpi) or not 50 <= dpi <= 2_400:
+            raise ValueError(f"dpi is {dpi!r}; use 50 to 2,400 pixels per inch")
         with replacing(target, overwrite=True) as (new,):
             if ending == ".html":
                 new.write_text(page_of(self.hv, target.stem), encoding="utf-8")

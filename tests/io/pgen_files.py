@@ -69,7 +69,7 @@ class Made:
         return folder / "a.vcf"
 
     def dataset(self, chunk: int | None = None) -> xr.Dataset:
-        """The genotypes as a Dataset, lazy in chunks of so many variants."""
+        """The genotypes as a Dataset, lazy in chunks of ``chunk`` variants."""
         names = np.array([["A", "C", "G", "T"]] * self.alleles.size, object)
         names[np.arange(4) >= self.alleles[:, None]] = ""
         ds = xr.Dataset(

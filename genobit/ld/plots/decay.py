@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from genobit.data.checks import check_whole
+from genobit.data.model import VARIANT_GENETIC_POSITION, VARIANT_POSITION
 from genobit.data.pairs.table import PairTable, each_once
+from genobit.data.windows import parse_window
 from genobit.ld.plots.result import computed
 from genobit.visual.picture.spec import Axis, Band, Line, Mark, Panel, Picture, Points, Segments
 from genobit.visual.style import first_capital, number, scale_of, three_digits
@@ -65,7 +68,7 @@ def ld_decay(
     decay: xr.Dataset | xr.DataArray | PairTable | pd.DataFrame,
     *,
     bins: int | None = None,
-    max_distance: float | None = None,
+    max_distance: float | str | None = None,
     log: bool | None = None,
     fitted: bool = False,
 ) -> Picture:
@@ -80,8 +83,8 @@ def ld_decay(
     bins
         Number of bins of equal width, by default 40. A result of `.genobit.ld_decay()` has its own.
     max_distance
-        Largest distance in base pairs. For a result of `.genobit.ld_decay()` with a window in cM,
-        it is in cM. By default, all distances are drawn.
+        Largest distance: "50kb", or a number of base pairs. For a result of `.genobit.ld_decay()`
+        with a window in cM, it is in cM. By default, all distances are drawn.
     log
         Whether the axis of distances is logarithmic. By default, it is if it reaches 100 kb. It
         then begins near the bin with the smallest distance.
@@ -116,6 +119,10 @@ def ld_decay(
     >>> ld_decay(table, bins=2).panel.marks_of(Points)[0].y.tolist()
     [0.8, 0.2]
     """
+    if isinstance(max_distance, str):
+        max_distance = _distance(max_distance, str(getattr(decay, "attrs", {}).get("unit", "bp")))
+    if bins is not None:
+        check_whole("bins", bins)
     if isinstance(decay, xr.Dataset):
         label, unit, found = _of_result(decay, max_distance, bins)
         max_distance = float(decay["bin_stop"].max()) if max_distance is None else max_distance
@@ -149,6 +156,14 @@ def ld_decay(
     )
     title = f"Decay of {label}: {number(pairs, 'pair')}"
     return Picture(panel, title, (*notes, _legend(panel, share, fitted=fitted)))
+
+
+def _distance(text: str, unit: str) -> float:
+    """Return a distance with its unit as a number in the unit of a decay, "bp" or "cM"."""
+    variable, size = parse_window(text, "max_distance")
+    if variable != {"bp": VARIANT_POSITION, "cM": VARIANT_GENETIC_POSITION}[unit]:
+        raise ValueError(f"max_distance={text!r} is not in {unit}, the unit of this decay")
+    return size
 
 
 def _of_result(

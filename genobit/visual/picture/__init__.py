@@ -1,4 +1,4 @@
-"""What a picture shows, without a drawing library, and the painters for screen and paper.
+"""Pictures that know no drawing library, and their painters for screen and paper.
 
 A plot function turns a labelled result and options into a `spec.Picture`. Tests compare its marks.
 `screen` paints it with HoloViews, `paper` with matplotlib.

@@ -202,6 +202,21 @@ def test_options_of_another_result_are_refused():
         decay().genobit.plot(lgo=True)
     with pytest.raises(ValueError, match=r"bins=10 is for pairs, and this result has 20 bins"):
         decay().genobit.plot(bins=10)
+    with pytest.raises(TypeError, match="log='yes' is not True or False"):
+        decay().genobit.plot(log="yes")
+    with pytest.raises(ValueError, match="bins=0 is not a positive"):
+        ld_result(symmetric(9)).genobit.plot("decay", bins=0)
+    with pytest.raises(ValueError, match="max_distance='far' is neither"):
+        decay().genobit.plot(max_distance="far")
+    assert (
+        ld_decay(decay(), max_distance="40kb").panel.x
+        == ld_decay(decay(), max_distance=40_000).panel.x
+    )
+    for text in ("1cM", "10 variants"):
+        with pytest.raises(ValueError, match=f"max_distance='{text}' is not in bp"):
+            decay().genobit.plot(max_distance=text)
+    with pytest.raises(ValueError, match="dpi is 'high'"):
+        decay().genobit.plot().save("decay.png", dpi="high")
     with pytest.raises(ValueError, match="fitted=True needs a curve"):
         ld_result(symmetric(9)).genobit.plot("decay", fitted=True)
 
